@@ -1,0 +1,80 @@
+"""Canonical JSON and SHA-256: the two things that every identity and digest is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def canonical_json(value: Any) -> bytes:
+    """Encode with sorted keys, no spaces and no ASCII escapes, as UTF-8 without a newline.
+
+    Raises ValueError for NaN and infinities, and for text that UTF-8 cannot hold (UnicodeEncodeError).
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    ).encode("utf-8")
+
+
+def sha256(data: bytes) -> str:
+    """Return the lower-case hexadecimal SHA-256 of data."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of(value: Any) -> str:
+    """Return the SHA-256 of a value's canonical JSON."""
+    return sha256(canonical_json(value))
+
+
+def sha256_file(path: Path | str) -> str:
+    """Return the SHA-256 of a file's bytes, read in blocks; raises OSError."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def load_json(data: bytes | str) -> Any:
+    """Parse JSON strictly; raises ValueError for duplicate keys, NaN, infinities and bad UTF-8."""
+
+    def no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise ValueError(f"duplicate key {key!r}")
+            found[key] = value
+        return found
+
+    def no_constant(name: str) -> Any:
+        raise ValueError(f"{name} is not a JSON number")
+
+    text = data.decode("utf-8") if isinstance(data, bytes) else data
+    try:
+        return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write a file so that it is either absent (or as before) or whole, also after a power loss."""
+    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_directory(path.parent)
+
+
+def sync_directory(path: Path) -> None:
+    """Make a directory's entries survive a power loss."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,122 @@
+"""What a retrieval system must tell Boresight so that its answers can be measured.
+
+A retriever describes commands and reads their output; it never starts a process itself. The engine
+runs the commands, keeps their raw output, and hands that output back to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from core.ranking import Channel, Level, Ranking
+
+
+class AnswerError(Exception):
+    """A retriever's output cannot be read as an answer; the message says where and why.
+
+    `kind` is a short stable word for grouping failures, such as `invalid_json` or `outside_repository`.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+
+class UnpassableError(Exception):
+    """A query cannot be handed to the retriever at all (a NUL in a command-line argument)."""
+
+
+class Place(NamedTuple):
+    """Where a cell lives on disk, all absolute."""
+
+    repository: Path  # the frozen tree, or the cell's own copy where the retriever writes into it
+    state: Path  # the retriever's own index; empty before an index attempt
+    configuration: Path  # the rendered configuration
+
+
+class Step(NamedTuple):
+    """One process to start; queries stand after `--` in argv."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    environment: Mapping[str, str] = {}  # added to the allow-listed environment
+
+
+class Features(NamedTuple):
+    """What a retriever can do, whatever its configuration."""
+
+    channels: frozenset[Channel]
+    probe: bool  # has a context probe
+    session: bool  # can answer one JSON line per query from one process per cell
+    writes_repository: bool  # its index step writes into the repository: it works on a copy
+    relocatable: bool  # its state may be moved to another path and still be used
+    level: Level  # the finest matching level that its locations support
+
+
+class Answer(NamedTuple):
+    """A query's output as read: the ranking, and how many rows were dropped as duplicates or surplus."""
+
+    ranking: Ranking
+    duplicates: int = 0
+    surplus: int = 0
+
+
+class Context(NamedTuple):
+    """A probe's output as read: the text that an agent would be given, and where it came from."""
+
+    text: str
+    ranking: Ranking
+
+
+class Completeness(NamedTuple):
+    """What an index holds, counted from its own state rather than from what its command printed."""
+
+    units: int
+    details: Mapping[str, int]
+
+
+@runtime_checkable
+class Retriever(Protocol):
+    """One candidate's configuration of a retrieval system."""
+
+    @property
+    def features(self) -> Features:
+        """What this retriever can do."""
+
+    def configuration(self) -> tuple[str, bytes]:
+        """Return the file suffix and the text of the rendered configuration."""
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """Return what its answers depend on: versions, digests of executables, models and tokenizers.
+
+        Raises InputError with the command that mends it where a part is missing.
+        """
+
+    def index(self, place: Place) -> tuple[Step, ...]:
+        """Return the steps that build the index from empty state, in order."""
+
+    def query(self, place: Place, channel: Channel, text: str, limit: int) -> Step:
+        """Return the step that answers one primary query; raises UnpassableError."""
+
+    def probe(self, place: Place, text: str, limit: int) -> Step:
+        """Return the step that fetches context for one query; raises UnpassableError."""
+
+    def session(self, place: Place) -> Step | None:
+        """Return the step that starts a session, or None for one-shot commands."""
+
+    def request(self, kind: str, channel: Channel, text: str, limit: int) -> bytes:
+        """Return the line, without its newline, that asks a session; kind is `query` or `probe`."""
+
+    def read_index(self, stdout: bytes) -> None:
+        """Check what the index step printed; raises AnswerError."""
+
+    def verify_index(self, place: Place) -> Completeness:
+        """Count the index from its own state; raises AnswerError where it is empty or incomplete."""
+
+    def read_ranking(self, stdout: bytes, place: Place, limit: int) -> Answer:
+        """Read a query's output; raises AnswerError."""
+
+    def read_context(self, stdout: bytes, place: Place, limit: int) -> Context:
+        """Read a probe's output; raises AnswerError."""
