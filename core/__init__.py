@@ -1,0 +1,1 @@
+"""Boresight's headless half: banks, retrievers, the engine, evidence, scoring and reports."""

@@ -27,7 +27,7 @@ class InputError(BoresightError):
     """A file, flag or value from outside is not what is needed."""
 
 
-class Problems(InputError):
+class ProblemsError(InputError):
     """Several input problems, all told at once, one a line."""
 
     def __init__(self, heading: str, problems: Sequence[str]) -> None:

@@ -1,0 +1,1 @@
+"""What is asked: banks of cases with known answers, and the rules that derive them."""

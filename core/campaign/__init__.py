@@ -1,0 +1,1 @@
+"""What is to run: manifests, frozen sources, identity and the plan."""

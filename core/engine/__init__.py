@@ -1,0 +1,1 @@
+"""Running it: the engine, its supervisor and their events."""

@@ -1,0 +1,1 @@
+"""What is told: summaries, Markdown, TREC files and JSON, from scores alone."""

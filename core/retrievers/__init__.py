@@ -1,0 +1,1 @@
+"""Who answers: one file a retrieval system, all behind one protocol."""

@@ -1,0 +1,1 @@
+"""What is kept: the run directory, evidence, events and the lock."""

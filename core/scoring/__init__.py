@@ -1,0 +1,1 @@
+"""What it is worth: pure functions from rankings to scores and verdicts."""

@@ -1,0 +1,1 @@
+"""The ways to search a workspace, and how their answers are fused."""
