@@ -1,0 +1,89 @@
+"""What is to be concluded of a candidate against the baseline: thresholds, coverage, decision, support."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.scoring.records import CandidateScore, Decision, Difference, OperationCounts, Support
+
+MATERIAL_GAIN = 0.05  # absolute, in macro Recall@5 or MRR@10
+LATENCY_RATIO_LIMIT = 1.25  # candidate's median over baseline's: reported, never deciding
+SIGNIFICANT_P = 0.05  # after Holm's correction
+SMALLEST_UNITS_TO_RULE_OUT = 60
+
+_ROUNDING = 1e-9  # 0.45 − 0.40 in doubles falls short of 0.05 by rounding, and still reaches it
+
+_COMPARED = {"recall": "Recall", "mrr": "MRR", "hit": "Hit"}
+
+
+def is_material(gain: float) -> bool:
+    """Tell whether a gain reaches MATERIAL_GAIN, forgiving 1e-9 of rounding."""
+    return gain >= MATERIAL_GAIN - _ROUNDING
+
+
+def coverage_gaps(score: CandidateScore) -> tuple[str, ...]:
+    """Name every kind of planned operation of a candidate that failed or is missing, with counts.
+
+    An unsupported channel is no gap: it scores 0 and was never going to be answered.
+    """
+    queries = score.counts
+    primary = OperationCounts(
+        queries.planned, queries.answered, queries.failed, queries.missing, queries.timed_out
+    )
+    kinds = (("index", score.indexing.counts), ("primary query", primary), ("ctx probe", score.probes))
+    gaps = []
+    for name, counts in kinds:
+        for word, number in (("failed", counts.failed), ("missing", counts.missing)):
+            if number:
+                gaps.append(f"{score.candidate}: {name} {word}, {number} of {counts.planned}")
+    return tuple(gaps)
+
+
+def decide(gaps: Sequence[str], recall_gain: float, mrr_gain: float) -> Decision:
+    """Return the decision on a candidate that is not the baseline.
+
+    `gaps` are the coverage gaps of candidate and baseline: any makes it `needs_more_data`. Otherwise a
+    material gain in macro Recall@5 or MRR@10 makes it `quality_profile_candidate`, and none `rejected`.
+    Significance, latency and budgets take no part.
+    """
+    if gaps:
+        return "needs_more_data"
+    if is_material(recall_gain) or is_material(mrr_gain):
+        return "quality_profile_candidate"
+    return "rejected"
+
+
+def support_for(decision: Decision, differences: Sequence[Difference]) -> Support:
+    """Tell whether the cases are enough to bear the decision out.
+
+    - `quality_profile_candidate` is supported if a metric with a material gain has a Holm-adjusted p
+      below SIGNIFICANT_P and an interval that lies above 0. (That the gain differs from 0 is then
+      established; that it is at least MATERIAL_GAIN is the estimate.)
+    - `rejected` is supported if the intervals of both metrics lie below MATERIAL_GAIN, over at least
+      SMALLEST_UNITS_TO_RULE_OUT units. By the rule of three, n units without any gain leave room for one
+      of 3/n (Hanley & Lippman-Hand 1983), and 3/60 = 0.05; a bootstrap cannot see what was not sampled.
+    - `needs_more_data` never is.
+    """
+    if decision == "quality_profile_candidate":
+        borne_out = any(d.material and d.p_holm < SIGNIFICANT_P and d.interval.low > 0 for d in differences)
+    elif decision == "rejected":
+        borne_out = all(
+            d.interval.high < MATERIAL_GAIN and d.units >= SMALLEST_UNITS_TO_RULE_OUT for d in differences
+        )
+    else:
+        borne_out = False
+    return "supported" if borne_out else "inconclusive"
+
+
+def reasons_for(gaps: Sequence[str], differences: Sequence[Difference]) -> tuple[str, ...]:
+    """Say in words what decision and support rest on: the gaps if any, then each metric's difference."""
+    return (*gaps, *(_told(difference) for difference in differences))
+
+
+def _told(d: Difference) -> str:
+    reach = "reaches" if d.material else "does not reach"
+    return (
+        f"macro {_COMPARED[d.metric]}@{d.cutoff} {d.difference:+.4f} {reach} +{MATERIAL_GAIN}; "
+        f"{d.interval.level:.0%} interval {d.interval.low:+.4f} to {d.interval.high:+.4f}, "
+        f"Holm-adjusted p {d.p_holm:.4f}, {d.nonzero_units} of {d.units} units differ"
+    )
