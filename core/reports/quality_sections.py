@@ -1,0 +1,220 @@
+"""The sections of the Markdown report that say how well the candidates find what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from core.ranking import LEVELS
+from core.reports.examples import Example, place
+from core.reports.markup import code, table, text
+from core.reports.verdict import standing
+from core.reports.wording import (
+    DASH,
+    DECISION_WORDS,
+    count,
+    counted,
+    difference,
+    interval,
+    metric,
+    p_value,
+)
+from core.scoring.comparison import MATERIAL_GAIN
+from core.scoring.records import (
+    METRIC_NAMES,
+    ByCutoff,
+    CandidateScore,
+    Comparison,
+    Difference,
+    MetricName,
+    Scoreboard,
+)
+
+METRIC_TITLES: dict[MetricName, str] = {"hit": "Hit", "recall": "Recall", "mrr": "MRR"}
+
+Lines = Iterator[str]
+
+
+def leaderboard(board: Scoreboard) -> Lines:
+    """Yield the macro results at the cutoffs that every run keeps, best first."""
+    yield "## Leaderboard"
+    yield ""
+    yield (
+        f"Macro: {_mean_of(board)}. In brackets the 95 % interval. "
+        f"A result counts by the *{board.level}* rule: {text(board.level_reason)}."
+    )
+    yield ""
+    rows = [_standing_row(board, name) for name in standing(board)]
+    yield from table(["Candidate", "Verdict", "Hit@1", "Recall@5", "MRR@5", "MRR@10"], rows, words=2)
+
+
+def differences(board: Scoreboard) -> Lines:
+    """Yield each candidate's differences to the baseline; nothing where there is none."""
+    if not board.comparisons or board.baseline is None:
+        return
+    yield f"## Differences to {text(board.baseline)}"
+    yield ""
+    yield (
+        f"A gain of {difference(MATERIAL_GAIN)} or more in macro Recall@5 or MRR@10 is material; that alone "
+        "makes the decision. Support says whether the cases bear it out."
+    )
+    yield ""
+    rows = []
+    for name in standing(board):
+        if name in board.comparisons:
+            comparison = board.comparisons[name]
+            rows += [_difference_row(name, found) for found in (comparison.recall_at_5, comparison.mrr_at_10)]
+    yield from table(
+        [
+            "Candidate",
+            "Metric",
+            "Difference",
+            "95 % interval",
+            "p",
+            "p (Holm)",
+            "Smallest detectable",
+            "Material",
+            "Units that differ",
+        ],
+        rows,
+        words=2,
+    )
+    yield ""
+    yield from table(
+        ["Candidate", "Decision", "Support"],
+        [[text(c.candidate), code(c.decision), c.support] for c in _in_standing(board, board.comparisons)],
+        words=3,
+    )
+
+
+def all_cutoffs(board: Scoreboard) -> Lines:
+    """Yield every metric at every cutoff, macro and micro."""
+    yield "## All cutoffs, macro and micro"
+    yield ""
+    yield "Macro weighs repositories equally, micro weighs queries equally. MRR@1 and Hit@1 are the same."
+    yield ""
+    titles = [f"{METRIC_TITLES[name]}@{k}" for k in board.cutoffs for name in METRIC_NAMES]
+    if len(board.cutoffs) <= 3:
+        rows = [
+            [text(name), mean, *_flat(by_cutoff, board.cutoffs)]
+            for name in standing(board)
+            for mean, by_cutoff in _means(board.candidates[name])
+        ]
+        yield from table(["Candidate", "Mean", *titles], rows, words=2)
+        return
+    rows = [
+        [text(name), mean, str(k), *(metric(getattr(by_cutoff[k], field)) for field in METRIC_NAMES)]
+        for name in standing(board)
+        for mean, by_cutoff in _means(board.candidates[name])
+        for k in board.cutoffs
+    ]
+    yield from table(
+        ["Candidate", "Mean", "Cutoff", *(METRIC_TITLES[m] for m in METRIC_NAMES)], rows, words=2
+    )
+
+
+def levels(board: Scoreboard) -> Lines:
+    """Yield the same rankings by every matching rule, and how much text a find costs."""
+    yield "## Other matching rules, and lines per hit"
+    yield ""
+    yield (
+        "*exact*: path, line and kind agree; *span*: the target's line lies within the result; *file*: the "
+        "path agrees. Lines per hit: source lines in the first ten results for each case found in them."
+    )
+    yield ""
+    shown = [level for level in LEVELS if any(level in s.levels for s in board.candidates.values())]
+    rows = []
+    for name in standing(board):
+        score = board.candidates[name]
+        cells = [
+            f"{metric(found.macro[5].recall)} · {metric(found.macro[10].mrr)}"
+            if (found := score.levels.get(level))
+            else DASH
+            for level in shown
+        ]
+        rows.append([text(name), *cells, _lines_per_hit(score)])
+    titles = [f"{level} (Recall@5 · MRR@10)" for level in shown]
+    yield from table(["Candidate", *titles, "Lines per hit"], rows)
+
+
+def where_they_disagree(board: Scoreboard, examples: Sequence[Example]) -> Lines:
+    """Yield single cases with the rank at which each candidate found the target."""
+    if not examples:
+        return
+    yield "## Where they disagree"
+    yield ""
+    yield "The known target's rank with each candidate; `boresight report RUN --format csv` has every case."
+    yield ""
+    names = standing(board)
+    rows = [
+        [
+            code(example.query, 90),
+            code(place(example), 80),
+            *(str(example.outcomes.get(name, DASH)) for name in names),
+        ]
+        for example in examples
+    ]
+    yield from table(["Query", "Known target", *(text(name) for name in names)], rows, words=2)
+
+
+def _mean_of(board: Scoreboard) -> str:
+    cases = counted(board.cases, "case")
+    repositories = len(board.repositories)
+    if repositories < 2:
+        return f"the mean over {cases} of one repository"
+    return f"{cases}, the mean of the means of {repositories:,} repositories"
+
+
+def _standing_row(board: Scoreboard, name: str) -> list[str]:
+    score = board.candidates[name]
+    verdict = DASH if score.decision is None else DECISION_WORDS[score.decision]
+    if name in board.comparisons and score.decision != "needs_more_data":
+        verdict += f", {board.comparisons[name].support}"
+    return [
+        text(name),
+        verdict,
+        _with_interval(score, 1, "hit"),
+        _with_interval(score, 5, "recall"),
+        _with_interval(score, 5, "mrr"),
+        _with_interval(score, 10, "mrr"),
+    ]
+
+
+def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:
+    value = metric(getattr(score.macro[cutoff], name))
+    ends = score.intervals.get(cutoff, {}).get(name)
+    return f"{value} ({interval(ends)})" if ends else value
+
+
+def _difference_row(name: str, found: Difference) -> list[str]:
+    smallest = found.smallest_detectable
+    return [
+        text(name),
+        f"{METRIC_TITLES[found.metric]}@{found.cutoff}",
+        difference(found.difference),
+        interval(found.interval, signed=True),
+        p_value(found.p),
+        p_value(found.p_holm),
+        f"{DASH} (not estimable)" if smallest is None else metric(smallest),
+        "yes" if found.material else "no",
+        f"{count(found.nonzero_units)} of {count(found.units)}",
+    ]
+
+
+def _in_standing(board: Scoreboard, comparisons: Mapping[str, Comparison]) -> list[Comparison]:
+    return [comparisons[name] for name in standing(board) if name in comparisons]
+
+
+def _means(score: CandidateScore) -> tuple[tuple[str, ByCutoff], ...]:
+    return (("macro", score.macro), ("micro", score.micro))
+
+
+def _flat(by_cutoff: ByCutoff, cutoffs: Sequence[int]) -> list[str]:
+    return [metric(getattr(by_cutoff[k], field)) for k in cutoffs for field in METRIC_NAMES]
+
+
+def _lines_per_hit(score: CandidateScore) -> str:
+    lines = score.lines_per_hit
+    if lines.value is None:
+        return f"{DASH} ({'no hit' if not lines.unknown else 'no lines returned'})"
+    left_out = f" ({count(lines.unknown)} without lines left out)" if lines.unknown else ""
+    return f"{lines.value:,.1f}{left_out}"

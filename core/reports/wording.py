@@ -1,0 +1,145 @@
+"""How numbers are written, in one style for Markdown and the terminal.
+
+Every metric shows three places: `.812` in tables, and the same digits as `81.2 %` and `9.0 points`
+in sentences. Probabilities are written like metrics, `.004`. What is not known is a dash.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.scoring.records import Decision, Interval, Support
+
+DASH: Final = "—"
+MINUS: Final = "−"
+MIB: Final = 1024 * 1024
+
+DECISION_WORDS: Final[dict[Decision, str]] = {
+    "reference": "baseline",
+    "quality_profile_candidate": "material gain",
+    "rejected": "no material gain",
+    "needs_more_data": "needs more data",
+}
+
+RSS_CAVEAT: Final = (
+    "Memory is the largest sum of resident memory over the process tree, sampled every 50 ms: a lower bound "
+    "on the peak that can count shared pages twice, so it cannot establish that a hard limit was kept."
+)
+
+LIMITS: Final = (
+    "The labels are not exhaustive judgments of relevance: each case knows the place that it was derived "
+    "from, and unlabelled results are not established as irrelevant.",
+    "Cases that ask for a module's file are coarser than those that ask for a definition or a heading.",
+    "Queries derived from the source share words with it, which can favour lexical matching.",
+    "Recall is recall of known targets; with one target a case, it equals Hit at the same cutoff.",
+    "A better score does not prove more useful answers of an agent, and no candidate is promoted to a "
+    "default by it: a material gain still needs wider checks of usefulness and resources.",
+)
+
+
+def metric(value: float | None) -> str:
+    """Write a metric as `.812`."""
+    if value is None:
+        return DASH
+    text = f"{abs(value):.3f}"
+    sign = MINUS if value < 0 and float(text) else ""
+    return sign + (text[1:] if text.startswith("0") else text)
+
+
+def difference(value: float | None) -> str:
+    """Write a difference of metrics as `+.090` or `−.012`; one that rounds to nothing has no sign."""
+    if value is None:
+        return DASH
+    return _signed(value, metric(abs(value)))
+
+
+def interval(value: Interval | None, *, signed: bool = False) -> str:
+    """Write an interval as `.741 to .880`, or `+.030 to +.150` for differences."""
+    if value is None:
+        return DASH
+    write = difference if signed else metric
+    return f"{write(value.low)} to {write(value.high)}"
+
+
+def coverage(value: Interval) -> str:
+    """Write an interval's nominal coverage as `95 %`."""
+    return f"{value.level * 100:g} %"
+
+
+def p_value(p: float | None) -> str:
+    """Write a probability as `.004`, and as `< .001` below that."""
+    if p is None:
+        return DASH
+    return "< .001" if p < 0.001 else metric(p)
+
+
+def equals_p(p: float) -> str:
+    """Write a probability in a sentence as `p = .004` or `p < .001`."""
+    return f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
+
+
+def percent(value: float) -> str:
+    """Write a share as `81.2 %`."""
+    return f"{value * 100:.1f} %"
+
+
+def points(value: float) -> str:
+    """Write the size of a difference of shares as `9.0 points`."""
+    return f"{abs(value) * 100:.1f} points"
+
+
+def signed_points(value: float) -> str:
+    """Write a difference of shares in points as `+9.0` or `−1.2`."""
+    return _signed(value, f"{abs(value) * 100:.1f}")
+
+
+def seconds(value: float | None) -> str:
+    """Write a duration with three significant digits: `12.3 ms`, `4.21 s`, `2 min 05 s`, `1 h 02 min`."""
+    if value is None:
+        return DASH
+    if value < 0.9995:
+        return f"{_three_digits(value * 1000)} ms"
+    if value < 59.95:
+        return f"{_three_digits(value)} s"
+    whole = round(value)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def mebibytes(size: int | None) -> str:
+    """Write a size in bytes as `412 MiB`."""
+    return DASH if size is None else f"{_three_digits(size / MIB)} MiB"
+
+
+def ratio(value: float | None) -> str:
+    """Write a quotient as `1.10×`."""
+    return DASH if value is None else f"{value:.2f}×"
+
+
+def count(number: int | None) -> str:
+    """Write a count with separators of thousands."""
+    return DASH if number is None else f"{number:,}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a count with its noun: `1 case`, `75 cases`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def verdict_words(decision: Decision, support: Support) -> str:
+    """Write a decision with its support: `material gain, supported`."""
+    words = DECISION_WORDS[decision]
+    return words if decision == "needs_more_data" else f"{words}, {support}"
+
+
+def _signed(value: float, size: str) -> str:
+    if not size.strip("0."):
+        return size
+    return f"{MINUS if value < 0 else '+'}{size}"
+
+
+def _three_digits(value: float) -> str:
+    if value >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

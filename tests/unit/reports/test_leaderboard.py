@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from core.banks.case import Case
+from core.reports.examples import Example
+from core.reports.leaderboard import Leaderboard
+from tests.unit.reports.boards import SECRET, Campaign, Rank, campaign
+
+
+@pytest.fixture(scope="module")
+def compared() -> Campaign:
+    lexical: list[Rank] = [1, None, 4, None, 2, 9, None, 1] * 10
+    hybrid: list[Rank] = [1, 2, 2, None, 1, 3, None, 1] * 10
+    return campaign(
+        {"lexical": lexical, "hybrid": hybrid, "minilm": [None, *hybrid[1:]]},
+        baseline="lexical",
+        repositories={"alpha": False, "vault": True},
+    )
+
+
+def shown(found: Campaign, width: int, examples: tuple[Example, ...] | None = None) -> str:
+    console = Console(width=width, force_terminal=False, color_system=None)
+    with console.capture() as capture:
+        console.print(Leaderboard(found.board, found.about, found.examples if examples is None else examples))
+    return capture.get()
+
+
+def test_eighty_columns_hold_every_number_whole(compared: Campaign) -> None:
+    screen = shown(compared, 80)
+    assert max(len(line.rstrip()) for line in screen.splitlines()) <= 80
+    assert "…" not in screen
+    for words in ("Recall@5", "MRR@10", "Hit@1", "95 % interval", "adj. p", "emb / docs"):
+        assert words in screen
+    assert "material gain" in screen
+
+
+def test_the_verdict_stands_on_top_and_in_words(compared: Campaign) -> None:
+    assert shown(compared, 200).startswith("hybrid finds the known target in the first five results for ")
+
+
+def test_a_wide_terminal_adds_costs(compared: Campaign) -> None:
+    assert "Sampled RSS" not in shown(compared, 80)
+    assert "Sampled RSS" in shown(compared, 140)
+
+
+def test_one_disagreement_is_shown_case_by_candidate(compared: Campaign) -> None:
+    screen = shown(compared, 80)
+    assert "A case that they disagree on" in screen
+    assert "found at rank" in screen
+    assert "lexical: " in screen
+
+
+def test_untrusted_text_is_shown_and_not_obeyed(compared: Campaign) -> None:
+    case: Case = compared.cases[0]
+    example = Example(
+        case.id, "alpha", case.intent, "[bold red]x[/] \x1b]0;t\x07 [/nope]", case.targets, {"hybrid": 1}
+    )
+    screen = shown(compared, 80, (example,))
+    assert "[bold red]x[/] ␛]0;t␇ [/nope]" in screen
+    assert "\x1b" not in screen
+
+
+def test_private_cases_are_not_shown(compared: Campaign) -> None:
+    private = next(case for case in compared.cases if case.repo == "vault")
+    example = Example(private.id, private.repo, private.intent, private.query, private.targets, {"hybrid": 1})
+    assert SECRET not in shown(compared, 80, (example,))
+
+
+def test_the_longest_names_fold_rather_than_push_numbers_off() -> None:
+    found = campaign({"a" * 64: [1, None], "b" * 64: [1, 1]}, baseline="a" * 64)
+    screen = shown(found, 80)
+    assert max(len(line.rstrip()) for line in screen.splitlines()) <= 80
+    assert ".500" in screen
+
+
+def test_rich_is_imported_only_when_something_is_drawn() -> None:
+    program = "import sys, core.reports.leaderboard; sys.exit('rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
