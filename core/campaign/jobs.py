@@ -1,0 +1,304 @@
+"""Makes a run directory from a campaign, and opens one again: what the engine is given to execute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core.banks.case import Bank, read_bank
+from core.banks.check import check_bank
+from core.banks.meta import read_meta
+from core.campaign.identity import campaign_controls, candidate_controls, cell_identity, require_same
+from core.campaign.manifest import Budgets, Campaign, Candidate, Limits
+from core.campaign.places import configuration_path
+from core.campaign.plan import Planned, make_plan, plan_lines
+from core.campaign.sources import FrozenSource, freeze, read_frozen, verify_frozen
+from core.campaign.staging import demand_new, demand_possible, discard_stage, open_stage, publish_stage
+from core.canonical import sha256, write_durably
+from core.errors import IdentityError, InputError, ProblemsError
+from core.git import GitRepository
+from core.repositories import RepositoryEntry
+from core.retrievers.protocol import Retriever
+from core.retrievers.registry import create_retriever
+from core.run.layout import RunLayout
+from core.run.lock import RunLock
+from core.run.record import RunRecord, campaign_identity, read_cases, read_run, stored
+from core.text import printable
+
+OnFrozen = Callable[[FrozenSource], None]
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """A run whose lock is held: everything needed to execute it."""
+
+    record: RunRecord
+    retrievers: Mapping[str, Retriever]
+    bank: Bank
+    plan: tuple[Planned, ...]
+    limits: Limits
+    lock: RunLock
+
+    @property
+    def layout(self) -> RunLayout:
+        """The run's paths."""
+        return self.record.layout
+
+
+def create_run(campaign: Campaign, output: Path, on_frozen: OnFrozen = lambda source: None) -> OpenRun:
+    """Check everything, freeze it and make the run directory; its lock is held on return.
+
+    The directory appears whole under its name or not at all. Raises InputError, and BusyError.
+    """
+    output = output.absolute()
+    demand_possible(output)
+    demand_new(output)
+    bank = read_bank(campaign.cases)
+    entries = pinned_to_bank(bank, campaign)
+    retrievers = create_retrievers(campaign.candidates)
+    candidates = _all_controls(campaign.candidates, retrievers)
+    demand_sound(bank, entries, campaign.cases)
+    stage = open_stage(output)
+    try:
+        layout = RunLayout(stage.folder)
+        layout.repositories.mkdir(mode=0o700)
+        sources = {}
+        for entry in entries:
+            with GitRepository(entry.path) as repository:
+                sources[entry.label] = freeze(repository, entry, layout.repositories)
+            on_frozen(sources[entry.label])
+        record = _record(campaign, bank, entries, sources, candidates, RunLayout(output))
+        plan = _plan(record, bank, retrievers)
+        _write(layout, record, bank, plan, retrievers)
+        publish_stage(stage)
+    except BaseException as error:
+        discard_stage(stage)
+        if isinstance(error, OSError):
+            raise InputError(
+                f"{output}: the run cannot be written: {error.strerror or error}; nothing was left behind: "
+                "make room, or name another directory"
+            ) from None
+        raise
+    return OpenRun(record, retrievers, bank, plan, campaign.limits, stage.lock)
+
+
+def reopen_run(output: Path, campaign: Campaign | None = None) -> OpenRun:
+    """Open a run to go on with it, by its own frozen campaign or by one that must equal it.
+
+    Raises IdentityError that lists how the campaign, the sources or the files differ; BusyError.
+    """
+    record = read_run(output)
+    lock = RunLock(record.layout.lock)
+    lock.acquire()
+    try:
+        bank = read_cases(record)
+        given = campaign
+        campaign = frozen_campaign(record) if given is None else given
+        retrievers = create_retrievers(campaign.candidates)
+        sources = _verified_sources(record)
+        wanted = bank if campaign.cases == record.layout.cases else read_bank(campaign.cases)
+        controls = campaign_controls(
+            campaign, wanted, sources, _all_controls(campaign.candidates, retrievers)
+        )
+        require_same(record.controls, stored(controls), record.layout.root)
+        if given is not None:
+            _require_same_privacy(record, pinned_to_bank(bank, given))
+        plan = _plan(record, bank, retrievers)
+        _verify_written(record, plan, retrievers)
+    except BaseException:
+        lock.release()
+        raise
+    return OpenRun(record, retrievers, bank, plan, campaign.limits, lock)
+
+
+def pinned_to_bank(bank: Bank, campaign: Campaign) -> tuple[RepositoryEntry, ...]:
+    """Return the manifest's entries for the bank's repositories at the bank's commits.
+
+    Raises ProblemsError naming repositories that the manifest lacks or pins elsewhere.
+    """
+    entries = {entry.label: entry for entry in campaign.repositories}
+    problems = []
+    for label, commit in bank.commits.items():
+        entry = entries.get(label)
+        if entry is None:
+            problems.append(f"{label}: cases ask about it, and the repository manifest does not name it")
+        elif entry.commit not in (None, commit):
+            problems.append(
+                f"{label}: the bank was derived at {commit[:12]}, the manifest pins "
+                f"{str(entry.commit)[:12]}; pin the bank's commit, or build a bank at this one"
+            )
+    if problems:
+        raise ProblemsError(f"{campaign.cases} does not fit the repositories:", problems)
+    return tuple(
+        entry.model_copy(update={"commit": bank.commits[label]})
+        for label, entry in entries.items()
+        if label in bank.commits
+    )
+
+
+def create_retrievers(candidates: Iterable[Candidate]) -> dict[str, Retriever]:
+    """Return the retriever of each candidate; raises ProblemsError that names every bad entry."""
+    retrievers, problems = {}, []
+    for candidate in candidates:
+        try:
+            retrievers[candidate.id] = create_retriever(candidate.entry, candidate.base, candidate.source)
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise ProblemsError("These candidates cannot be used:", problems)
+    return retrievers
+
+
+def demand_sound(bank: Bank, entries: Sequence[RepositoryEntry], cases: Path) -> None:
+    """Raise ProblemsError where the sources do not bear out the bank that was read from `cases`."""
+    meta = read_meta(cases)
+    findings = check_bank(bank, entries, meta.python if meta else None).findings
+    if findings:
+        lines = [f"{finding.case_id}: {finding.sentence}" for finding in findings[:20]]
+        if len(findings) > 20:
+            lines.append(f"and {len(findings) - 20} more")
+        raise ProblemsError(
+            "The sources do not bear out this bank (`boresight bank check` lists all; "
+            "build it anew rather than editing it):",
+            lines,
+        )
+
+
+def frozen_campaign(record: RunRecord) -> Campaign:
+    """Return the campaign that a run was frozen with."""
+    controls, about = record.controls, record.about
+    try:
+        return Campaign(
+            name=about["name"],
+            cases=record.layout.cases,
+            repositories=(),
+            candidates=tuple(
+                Candidate(
+                    item["id"], item["entry"], Path(item["base"]), f"{record.layout.campaign} ({item['id']})"
+                )
+                for item in about["candidates"]
+            ),
+            baseline=controls["baseline"],
+            cutoffs=tuple(controls["cutoffs"]),
+            limits=Limits(**controls["limits"]),
+            budgets=Budgets(**controls["budgets"]),
+            seed=controls["seed"],
+        )
+    except (KeyError, TypeError, ValueError):
+        raise IdentityError(
+            f"{record.layout.campaign}: fields are missing; restore it from a copy, or begin a new run"
+        ) from None
+
+
+def _all_controls(
+    candidates: Iterable[Candidate], retrievers: Mapping[str, Retriever]
+) -> dict[str, dict[str, Any]]:
+    controls, problems = {}, []
+    for candidate in candidates:
+        try:
+            controls[candidate.id] = candidate_controls(candidate.entry, retrievers[candidate.id])
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise ProblemsError("These candidates are not ready:", problems)
+    return controls
+
+
+def _require_same_privacy(record: RunRecord, entries: Sequence[RepositoryEntry]) -> None:
+    """Refuse a change that binds no result, but decides what reports may tell."""
+    frozen = {label: {"private": label in record.private} for label in record.repositories}
+    found = {entry.label: {"private": entry.private} for entry in entries}
+    require_same({"repositories": frozen}, {"repositories": found}, record.layout.root)
+
+
+def _record(
+    campaign: Campaign,
+    bank: Bank,
+    entries: Sequence[RepositoryEntry],
+    sources: Mapping[str, FrozenSource],
+    candidates: Mapping[str, Mapping[str, Any]],
+    layout: RunLayout,
+) -> RunRecord:
+    controls = stored(campaign_controls(campaign, bank, sources, candidates))
+    cells = {
+        f"{candidate}/{label}": cell_identity(controls, candidate, label)
+        for candidate in candidates
+        for label in sources
+    }
+    about = {
+        "name": campaign.name,
+        "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "order": {"candidates": list(candidates), "repositories": list(sources)},
+        "private": [entry.label for entry in entries if entry.private],
+        "candidates": [
+            {"id": candidate.id, "entry": dict(candidate.entry), "base": str(candidate.base)}
+            for candidate in campaign.candidates
+        ],
+        "urls": {entry.label: entry.url for entry in entries if entry.url and not entry.private},
+    }
+    return RunRecord(layout, campaign_identity(controls, cells), controls, cells, stored(about))
+
+
+def _plan(record: RunRecord, bank: Bank, retrievers: Mapping[str, Retriever]) -> tuple[Planned, ...]:
+    features = {name: retrievers[name].features for name in record.candidates}
+    return make_plan(bank, record.repositories, features, record.controls["seed"])
+
+
+def _write(
+    layout: RunLayout,
+    record: RunRecord,
+    bank: Bank,
+    plan: Sequence[Planned],
+    retrievers: Mapping[str, Retriever],
+) -> None:
+    for folder in (layout.configurations, layout.operations, layout.root / "state"):
+        folder.mkdir(mode=0o700)
+    for name, retriever in retrievers.items():
+        write_durably(configuration_path(layout, name, retriever), retriever.configuration()[1])
+    write_durably(layout.cases, bank.raw)
+    write_durably(layout.plan, plan_lines(plan))
+    write_durably(layout.campaign, record.encode())
+
+
+def _verified_sources(record: RunRecord) -> dict[str, FrozenSource]:
+    sources, changed = {}, []
+    for label in record.repositories:
+        source = read_frozen(record.layout.repositories, label)
+        if source is None:
+            changed.append(f"{label}: missing: the whole tree")
+            continue
+        sources[label] = source
+        changed += [f"{label}: {line}" for line in verify_frozen(record.layout.repositories, source)]
+    if changed:
+        shown = [f"  - {line}" for line in changed[:20]]
+        more = [f"  … and {len(changed) - 20} more"] if len(changed) > 20 else []
+        raise IdentityError(
+            "\n".join(
+                [
+                    f"{record.layout.root}: frozen sources were changed; restore them or begin a new run:",
+                    *shown,
+                    *more,
+                ]
+            )
+        )
+    return sources
+
+
+def _verify_written(record: RunRecord, plan: Sequence[Planned], retrievers: Mapping[str, Retriever]) -> None:
+    expected = {record.layout.plan: sha256(plan_lines(plan))}
+    for name, retriever in retrievers.items():
+        expected[configuration_path(record.layout, name, retriever)] = sha256(retriever.configuration()[1])
+    changed = []
+    for path, digest in expected.items():
+        try:
+            if sha256(path.read_bytes()) != digest:
+                changed.append(f"{path}: changed since the run was frozen")
+        except OSError as error:
+            changed.append(f"{path}: {error.strerror}")
+    if changed:
+        raise IdentityError(
+            "\n".join(["Files of the run differ; restore them or begin a new run:", *map(printable, changed)])
+        )

@@ -1,0 +1,137 @@
+"""One candidate on one repository: what each operation runs, and how its output is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.banks.case import Case
+from core.engine.commands import command_record
+from core.ranking import Channel
+from core.retrievers.protocol import AnswerError, Place, Retriever, Step
+from core.run.evidence import Attempt, Validation
+from core.run.layout import Operation, RunLayout
+from core.run.measurement import Measurement
+
+WARM_UP_QUERY = "warm up"
+_STDERR_TAIL = 2000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a run, with its retriever and its place on disk."""
+
+    candidate: str
+    repository: str
+    identity: str
+    retriever: Retriever
+    layout: RunLayout
+    place: Place
+    depth: int  # how many results a query asks for
+
+    @property
+    def name(self) -> str:
+        """The cell as `candidate/repository`."""
+        return f"{self.candidate}/{self.repository}"
+
+    @property
+    def uses_session(self) -> bool:
+        """Whether its queries go to one process instead of one each."""
+        return self.retriever.features.session
+
+    def index_steps(self) -> tuple[Step, ...]:
+        """Return the steps that build the index."""
+        return self.retriever.index(self.place)
+
+    def session_step(self) -> Step:
+        """Return the step that starts the session."""
+        step = self.retriever.session(self.place)
+        if step is None:
+            raise TypeError(f"{self.candidate}: declares a session form and gives no command for it")
+        return step
+
+    def query_step(self, kind: str, channel: Channel, text: str) -> Step:
+        """Return the one-shot step of a primary query or a probe; raises UnpassableError."""
+        if kind == "ctx":
+            return self.retriever.probe(self.place, text, self.depth)
+        return self.retriever.query(self.place, channel, text, self.depth)
+
+    def request(self, kind: str, channel: Channel, text: str) -> bytes:
+        """Return the line that asks the session; raises UnpassableError."""
+        return self.retriever.request("probe" if kind == "ctx" else "query", channel, text, self.depth)
+
+    def expected_command(self, operation: Operation, case: Case | None) -> dict[str, Any]:
+        """Return the command that an operation's evidence must hold; raises UnpassableError."""
+        if case is None:
+            return command_record(self.index_steps(), self.layout, self.place)
+        if self.uses_session:
+            request = self.request(operation.kind, case.channel, case.query)
+            return command_record([self.session_step()], self.layout, self.place, request)
+        step = self.query_step(operation.kind, case.channel, case.query)
+        return command_record([step], self.layout, self.place)
+
+    def judge(self, kind: str, measurement: Measurement, attempt: Attempt) -> Validation:
+        """Say what became of an attempt: first how its process ended, then how its output reads."""
+        if measurement.outcome == "stopped":
+            return Validation("stopped")
+        error_class, message = process_failure(measurement)
+        if error_class is not None:
+            tail = _tail(attempt.stderr)
+            return Validation("failed", error_class, f"{message}; stderr ends: {tail}" if tail else message)
+        return self.read(kind, attempt.stdout.read_bytes())
+
+    def read(self, kind: str, stdout: bytes) -> Validation:
+        """Read an operation's output, and for an index its state, and say whether it can be accepted."""
+        try:
+            if kind == "index":
+                self.retriever.read_index(stdout)
+                complete = self.retriever.verify_index(self.place)
+                return Validation("accepted", units=complete.units, details=dict(complete.details))
+            if kind == "ctx":
+                context = self.retriever.read_context(stdout, self.place, self.depth)
+                return Validation("accepted", returned=len(context.ranking))
+            answer = self.retriever.read_ranking(stdout, self.place, self.depth)
+        except AnswerError as error:
+            return Validation("failed", error.kind, str(error))
+        return Validation(
+            "accepted",
+            returned=len(answer.ranking),
+            duplicates=answer.duplicates,
+            surplus=answer.surplus,
+        )
+
+
+def process_failure(measurement: Measurement) -> tuple[str | None, str]:
+    """Return the error class and plain words of a process that did not end well, or None."""
+    outcome = measurement.outcome
+    if measurement.succeeded:
+        return None, ""
+    if outcome == "exited":
+        return "nonzero_exit", f"exited with status {measurement.exit_code}"
+    plain = {
+        "signaled": ("killed_by_signal", f"was ended by {measurement.signal}"),
+        "timed_out": ("timeout", f"was still running after {measurement.elapsed_s:.1f} s, its limit"),
+        "output_limit": ("output_limit", "printed more than max_output_bytes"),
+        "session_ended": ("session_ended", "the session ended instead of answering"),
+        "surplus_output": ("surplus_output", "the session printed more than one line for one request"),
+    }
+    if outcome == "spawn_failed" and measurement.spawn_error is not None:
+        return "spawn_failed", f"could not be started: {measurement.spawn_error.text}"
+    return plain.get(outcome, (outcome, outcome.replace("_", " ")))
+
+
+def _tail(path: Path) -> str:
+    try:
+        with open(path, "rb") as stream:
+            size = stream.seek(0, 2)
+            stream.seek(max(size - _STDERR_TAIL, 0))
+            return stream.read().decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def cases_by_id(cases: Sequence[Case]) -> dict[str, Case]:
+    """Return cases by their id."""
+    return {case.id: case for case in cases}

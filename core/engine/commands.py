@@ -1,0 +1,56 @@
+"""Commands as evidence keeps them: with placeholders where this machine's paths stood."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.retrievers.protocol import Place, Step
+from core.run.layout import RunLayout
+
+
+def portable_text(text: str, layout: RunLayout, place: Place) -> str:
+    """Replace the run's own paths by `{state}`, `{repository}` and `{run}`; braces are doubled first."""
+    escaped = _escape(text)
+    roots = {
+        str(place.state): "{state}",
+        str(place.repository): "{repository}",
+        str(layout.root): "{run}",
+    }
+    for path in sorted(roots, key=len, reverse=True):
+        escaped = escaped.replace(_escape(path), roots[path])
+    return escaped
+
+
+def command_record(
+    steps: Sequence[Step], layout: RunLayout, place: Place, request: bytes | None = None
+) -> dict[str, Any]:
+    """Return what `command.json` holds: the steps, and for a session the line that it was asked.
+
+    Text that UTF-8 cannot hold is kept with its bytes escaped, so that every command can be written.
+    """
+
+    def kept(text: str) -> str:
+        return portable_text(text.encode("utf-8", "backslashreplace").decode(), layout, place)
+
+    def environment(extra: Mapping[str, str]) -> dict[str, str]:
+        return {key: kept(value) for key, value in sorted(extra.items())}
+
+    record: dict[str, Any] = {
+        "form": "one-shot" if request is None else "session",
+        "steps": [
+            {
+                "argv": [kept(word) for word in step.argv],
+                "cwd": kept(str(step.cwd)),
+                "environment": environment(step.environment),
+            }
+            for step in steps
+        ],
+    }
+    if request is not None:
+        record["request"] = kept(request.decode("utf-8"))
+    return record
+
+
+def _escape(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")

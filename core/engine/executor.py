@@ -1,0 +1,123 @@
+"""Starts what an operation needs, as a command of its own or as a line to the cell's session."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from core.banks.case import Case
+from core.campaign.manifest import Limits
+from core.campaign.sources import copy_frozen
+from core.engine import processes
+from core.engine.cell import Cell
+from core.engine.processes import Sample, Session, Supervisor, child_environment
+from core.run.evidence import Attempt
+from core.run.measurement import Measurement
+
+
+class Executor:
+    """The supervisor and the sessions of one engine."""
+
+    def __init__(self, limits: Limits, on_sample: Callable[[Sample], None]) -> None:
+        self._limits = limits
+        self._on_sample = on_sample
+        self._supervisor = Supervisor()
+        self._sessions: dict[str, Session] = {}
+
+    async def start(self, lock_descriptor: int | None) -> None:
+        """Start the supervisor, which inherits the run's lock."""
+        await self._supervisor.start(lock_descriptor, secrets.token_hex(16))
+
+    @property
+    def lost(self) -> bool:
+        """Whether the supervisor died: nothing more can be started."""
+        return not self._supervisor.alive
+
+    async def index(self, cell: Cell, attempt: Attempt) -> Measurement:
+        """Build a cell's index."""
+        return await self._supervisor.run(
+            cell.index_steps(),
+            _environment(cell),
+            attempt.stdout,
+            attempt.stderr,
+            self._bounds(self._limits.index_timeout),
+            self._on_sample,
+        )
+
+    async def ask(self, cell: Cell, kind: str, case: Case, attempt: Attempt) -> Measurement:
+        """Put one query or probe to a cell."""
+        bounds = self._bounds(self._limits.query_timeout)
+        if cell.uses_session:
+            session = await self._session(cell)
+            request = cell.request(kind, case.channel, case.query)
+            return await session.ask(request, attempt.stdout, attempt.stderr, bounds, self._on_sample)
+        step = cell.query_step(kind, case.channel, case.query)
+        return await self._supervisor.run(
+            [step], _environment(cell), attempt.stdout, attempt.stderr, bounds, self._on_sample
+        )
+
+    def is_cold(self, cell: Cell) -> bool:
+        """Whether a cell's next query would start its session."""
+        session = self._sessions.get(cell.name)
+        return cell.uses_session and (session is None or not session.alive)
+
+    async def stop(self) -> None:
+        """Kill the operation under way."""
+        await self._supervisor.stop()
+
+    async def close_sessions(self) -> None:
+        """End all sessions, each given a moment to do so by itself."""
+        for name in list(self._sessions):
+            await self._sessions.pop(name).close()
+
+    async def close(self) -> None:
+        """Kill what is left and end the supervisor."""
+        self._sessions.clear()
+        await self._supervisor.close()
+
+    def _bounds(self, timeout_s: float) -> processes.Limits:
+        return processes.Limits(timeout_s, self._limits.max_output_bytes)
+
+    async def _session(self, cell: Cell) -> Session:
+        session = self._sessions.get(cell.name)
+        if session is not None and session.alive:
+            return session
+        if session is not None:
+            await session.close()
+        folder = cell.layout.operations / cell.candidate / cell.repository / "session"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        number = 1 + sum(1 for _ in folder.iterdir())
+        session = await self._supervisor.open_session(
+            cell.session_step(), _environment(cell), folder / f"stderr-{number:04d}"
+        )
+        self._sessions[cell.name] = session
+        return session
+
+
+def prepare_state(cell: Cell) -> None:
+    """Give a cell's index attempt an empty state, with a copy of the tree where it is written into.
+
+    Raises OSError.
+    """
+    state = cell.place.state
+    if state.exists():
+        shutil.rmtree(state)
+    state.mkdir(parents=True, mode=0o700)
+    for folder in (_home(cell), _temporary(cell)):
+        folder.mkdir(mode=0o700)
+    if cell.retriever.features.writes_repository:
+        copy_frozen(cell.layout.repositories, cell.repository, cell.place.repository)
+
+
+def _environment(cell: Cell) -> Mapping[str, str]:
+    return child_environment({}, _home(cell), _temporary(cell))
+
+
+def _home(cell: Cell) -> Path:
+    return cell.place.state / "home"
+
+
+def _temporary(cell: Cell) -> Path:
+    return cell.place.state / "tmp"

@@ -1,0 +1,196 @@
+"""Reads outcomes back out of a run's evidence: verified bytes first, then each candidate's own reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core.banks.case import Bank, Case
+from core.campaign.places import cell_place
+from core.campaign.plan import Planned, make_plan, parse_plan
+from core.errors import IdentityError
+from core.ranking import Ranking
+from core.retrievers.protocol import AnswerError, Context, Place, Retriever
+from core.retrievers.registry import create_retriever
+from core.run.evidence import (
+    Result,
+    Verified,
+    load_measurement,
+    read_measurement,
+    read_result,
+    verify_result,
+)
+from core.run.layout import Operation, RunLayout
+from core.run.record import RunRecord, read_cases, read_run
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a planned operation left: its accepted attempt, else its last finished one, else nothing.
+
+    `record` is the attempt's measurement record. `stdout` is there for accepted attempts only.
+    """
+
+    planned: Planned
+    status: str  # "accepted", "failed" or "missing"
+    record: Mapping[str, Any] | None = None
+    stdout: bytes = b""
+    place: Place | None = None
+
+    @property
+    def elapsed_s(self) -> float | None:
+        """Seconds that the attempt took, by the supervisor's clock."""
+        return self.record["measurement"].get("elapsed_s") if self.record else None
+
+    @property
+    def sampled_peak_rss_bytes(self) -> int | None:
+        """Largest resident memory seen of its process tree."""
+        return self.record["measurement"].get("sampled_peak_rss_bytes") if self.record else None
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether its time limit ended it."""
+        return bool(self.record and self.record["measurement"]["outcome"] == "timed_out")
+
+    @property
+    def error_class(self) -> str | None:
+        """The stable word that failures are grouped by."""
+        return self.record["validation"].get("error_class") if self.record else None
+
+    @property
+    def units(self) -> int | None:
+        """Units that an accepted index holds."""
+        return self.record["validation"].get("units") if self.record else None
+
+
+class RunReader:
+    """A run opened for reading: needs its files alone, no models, no Git and no executables.
+
+    Raises InputError or IdentityError where the run's identity, bank or plan cannot be trusted.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.record: RunRecord = read_run(path)
+        self.layout: RunLayout = self.record.layout
+        self.bank: Bank = read_cases(self.record)
+        self.cases: dict[str, Case] = {case.id: case for case in self.bank.cases}
+        try:
+            raw = self.layout.plan.read_bytes()
+        except OSError as error:
+            raise IdentityError(
+                f"{self.layout.plan}: {error.strerror}; restore it from a copy, or begin a new run"
+            ) from None
+        self.plan: tuple[Planned, ...] = parse_plan(raw, str(self.layout.plan))
+        self.retrievers: dict[str, Retriever] = {
+            item["id"]: create_retriever(item["entry"], Path(item["base"]), f"{path} ({item['id']})")
+            for item in self.record.about["candidates"]
+        }
+        self._demand_whole_plan()
+        self.changed: list[str] = []
+
+    def observations(self) -> Iterator[Observation]:
+        """Yield what each planned operation left, in the plan's order.
+
+        Evidence that differs from its digest is named in `changed` and counts as missing, and so do
+        queries of an index that was replaced since.
+        """
+        indexes: dict[str, Result] = {}
+        for planned in self.plan:
+            operation = planned.operation
+            cell = f"{operation.candidate}/{operation.repository}"
+            verified = self._verified(operation)
+            if verified is None:
+                yield self._unaccepted(planned)
+                continue
+            result, evidence = verified
+            if operation.kind == "index":
+                indexes[cell] = result
+            elif result.index_measurement_sha256 != getattr(indexes.get(cell), "measurement_sha256", None):
+                yield Observation(planned, "missing")
+                continue
+            record = load_measurement(evidence.measurement, operation)
+            yield Observation(
+                planned, "accepted", record, evidence.stdout, self.place(operation, result.root)
+            )
+
+    def observe(self, planned: Planned) -> Observation:
+        """Return what one planned operation left, without regard to the others."""
+        verified = self._verified(planned.operation)
+        if verified is None:
+            return self._unaccepted(planned)
+        result, evidence = verified
+        record = load_measurement(evidence.measurement, planned.operation)
+        return Observation(
+            planned, "accepted", record, evidence.stdout, self.place(planned.operation, result.root)
+        )
+
+    def ranking(self, observation: Observation) -> Ranking:
+        """Return an accepted primary query's ranking; raises AnswerError where its output does not read."""
+        return (
+            self._retriever(observation)
+            .read_ranking(observation.stdout, self._place(observation), max(self.record.controls["cutoffs"]))
+            .ranking
+        )
+
+    def context(self, observation: Observation) -> Context:
+        """Return an accepted probe's context; raises AnswerError where its output does not read."""
+        return self._retriever(observation).read_context(
+            observation.stdout, self._place(observation), max(self.record.controls["cutoffs"])
+        )
+
+    def place(self, operation: Operation, root: str) -> Place:
+        """Return where a cell lay when its output was recorded, for readers of absolute paths."""
+        retriever = self.retrievers[operation.candidate]
+        layout = RunLayout(Path(root))
+        return cell_place(layout, operation.candidate, operation.repository, retriever)
+
+    def _demand_whole_plan(self) -> None:
+        """Refuse a plan that lacks operations or has others; their order is of no concern here."""
+        features = {name: retriever.features for name, retriever in self.retrievers.items()}
+        expected = make_plan(self.bank, self.record.repositories, features, self.record.controls["seed"])
+        if len(self.plan) != len(expected) or {*self.plan} != {*expected}:
+            raise IdentityError(
+                f"{self.layout.plan}: changed since the run was frozen; "
+                "restore it from a copy, or begin a new run"
+            )
+
+    def _verified(self, operation: Operation) -> tuple[Result, Verified] | None:
+        try:
+            result = read_result(self.layout, operation)
+        except IdentityError as error:
+            self.changed.append(str(error))
+            return None
+        if result is None:
+            return None
+        if result.cell != self.record.cell(operation.candidate, operation.repository):
+            self.changed.append(f"{operation}/result.json: belongs to another cell than this one")
+            return None
+        evidence = verify_result(self.layout, operation, result)
+        if evidence.changed:
+            self.changed.extend(evidence.changed)
+            return None
+        return result, evidence
+
+    def _unaccepted(self, planned: Planned) -> Observation:
+        """Return the last attempt that failed; stopped and interrupted ones leave nothing."""
+        for number in reversed(self.layout.attempts(planned.operation)):
+            try:
+                record = read_measurement(self.layout.attempt(planned.operation, number))
+            except FileNotFoundError:
+                continue
+            except IdentityError as error:
+                self.changed.append(str(error))
+                continue
+            if record["validation"]["status"] == "failed":
+                return Observation(planned, "failed", record)
+        return Observation(planned, "missing")
+
+    def _retriever(self, observation: Observation) -> Retriever:
+        return self.retrievers[observation.planned.operation.candidate]
+
+    def _place(self, observation: Observation) -> Place:
+        if observation.place is None:
+            raise AnswerError("not_accepted", f"{observation.planned.operation} has no accepted attempt")
+        return observation.place

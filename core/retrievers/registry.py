@@ -1,0 +1,47 @@
+"""Finds retrievers by name: each module beside this one that has `create` is a retriever."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import core.retrievers
+from core.errors import InputError
+from core.retrievers.protocol import Retriever
+from core.text import printable
+
+
+def retriever_names() -> tuple[str, ...]:
+    """Return the names of all retrievers, sorted."""
+    names = (module.name for module in pkgutil.iter_modules(core.retrievers.__path__))
+    return tuple(sorted(name for name in names if hasattr(_module(name), "create")))
+
+
+def create_retriever(entry: Mapping[str, Any], base: Path, name: str) -> Retriever:
+    """Return the retriever that a model manifest's entry describes.
+
+    `base` is the folder that the entry's relative paths start from, `name` what messages call the entry.
+    Raises InputError for an unknown retriever or a bad entry. Nothing is looked up on disk yet.
+    """
+    wanted = entry.get("retriever", "codira")
+    known = retriever_names()
+    if wanted not in known:
+        named = f"the retriever {printable(str(wanted), 60)!r}"
+        if "retriever" not in entry:
+            named = f'no "retriever" is named, which means {wanted!r}, and that one'
+        raise InputError(
+            f'{name}: {named} is not available in this version; set "retriever" to one of: {", ".join(known)}'
+        )
+    return cast(Retriever, _module(str(wanted)).create(entry, base, name))
+
+
+def source_file(entry: Mapping[str, Any]) -> Path:
+    """Return the source of the module that runs an entry, which is part of its cells' identity."""
+    return Path(str(_module(str(entry.get("retriever", "codira"))).__file__))
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(f"core.retrievers.{name}")

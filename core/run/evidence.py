@@ -1,0 +1,250 @@
+"""Attempts and accepted results: written once, durably, and verified by their digests ever after."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from core.canonical import canonical_json, sha256, sha256_file, sync_directory, write_durably
+from core.errors import IdentityError
+from core.run.layout import Operation, RunLayout
+
+COMMAND_FORMAT = "boresight-command@1"
+MEASUREMENT_FORMAT = "boresight-measurement@1"
+RESULT_FORMAT = "boresight-result@1"
+COMMAND, STDOUT, STDERR, MEASUREMENT = "command.json", "stdout", "stderr", "measurement.json"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What became of an attempt: accepted, failed or stopped, and how its output was read."""
+
+    status: str  # "accepted", "failed" or "stopped"
+    error_class: str | None = None
+    message: str | None = None  # in plain words; may quote the tool, so it never leaves the evidence
+    returned: int | None = None
+    duplicates: int = 0
+    surplus: int = 0
+    units: int | None = None
+    details: Mapping[str, int] | None = None
+
+
+class Attempt(NamedTuple):
+    """An attempt whose folder and command stand, and whose output is being written."""
+
+    operation: Operation
+    number: int
+    folder: Path
+
+    @property
+    def stdout(self) -> Path:
+        """The raw standard output."""
+        return self.folder / STDOUT
+
+    @property
+    def stderr(self) -> Path:
+        """The raw standard error."""
+        return self.folder / STDERR
+
+
+class Result(NamedTuple):
+    """Which attempt of an operation was accepted, and the digests that hold it."""
+
+    attempt: int
+    cell: str
+    command_sha256: str
+    stdout_sha256: str
+    stderr_sha256: str
+    measurement_sha256: str
+    root: str
+    index_attempt: int | None = None
+    index_measurement_sha256: str | None = None
+
+
+def begin_attempt(layout: RunLayout, operation: Operation, command: Mapping[str, Any]) -> Attempt:
+    """Make the next attempt's folder and write its command; raises OSError.
+
+    `command` holds placeholders for the run's own paths; the root that they stood for is kept beside it.
+    """
+    number = max(layout.attempts(operation), default=0) + 1
+    folder = layout.attempt(operation, number)
+    folder.mkdir(parents=True, mode=0o700)
+    record = {"format": COMMAND_FORMAT, "root": str(layout.root), "command": command}
+    with open(folder / COMMAND, "wb") as stream:
+        stream.write(canonical_json(record) + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+    return Attempt(operation, number, folder)
+
+
+def publish_attempt(attempt: Attempt, measurement: Mapping[str, Any], validation: Validation) -> None:
+    """Make an attempt's output durable, then its measurement; raises OSError.
+
+    Until the measurement stands the attempt counts as interrupted.
+    """
+    digests = {}
+    for name in (STDOUT, STDERR):
+        path = attempt.folder / name
+        with open(path, "ab") as stream:
+            os.fsync(stream.fileno())
+        digests[name] = {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
+    digests[COMMAND] = {"sha256": sha256_file(attempt.folder / COMMAND)}
+    record = {
+        "format": MEASUREMENT_FORMAT,
+        "operation": str(attempt.operation),
+        "attempt": attempt.number,
+        "digests": digests,
+        "measurement": measurement,
+        "validation": {key: value for key, value in asdict(validation).items() if value is not None},
+    }
+    write_durably(attempt.folder / MEASUREMENT, canonical_json(record) + b"\n")
+
+
+def accept_attempt(layout: RunLayout, attempt: Attempt, cell: str, index: Result | None = None) -> Result:
+    """Publish an attempt as its operation's result; raises OSError."""
+    record = read_measurement(attempt.folder)
+    result = Result(
+        attempt=attempt.number,
+        cell=cell,
+        command_sha256=record["digests"][COMMAND]["sha256"],
+        stdout_sha256=record["digests"][STDOUT]["sha256"],
+        stderr_sha256=record["digests"][STDERR]["sha256"],
+        measurement_sha256=sha256_file(attempt.folder / MEASUREMENT),
+        root=str(layout.root),
+        index_attempt=index.attempt if index else None,
+        index_measurement_sha256=index.measurement_sha256 if index else None,
+    )
+    data = {"format": RESULT_FORMAT, "operation": str(attempt.operation), **result._asdict()}
+    write_durably(layout.result(attempt.operation), canonical_json(data) + b"\n")
+    sync_directory(layout.operation(attempt.operation).parent)
+    return result
+
+
+def read_result(layout: RunLayout, operation: Operation) -> Result | None:
+    """Return an operation's accepted result, or None; raises IdentityError where the record is unreadable."""
+    path = layout.result(operation)
+    try:
+        record = _record(_read(path), path, RESULT_FORMAT)
+    except FileNotFoundError:
+        return None
+    result = _parsed_result(record, path)
+    if record.get("operation") != str(operation):
+        raise IdentityError(f"{path}: belongs to operation {record.get('operation')!r}; {_RESTORE}")
+    return result
+
+
+def read_measurement(folder: Path) -> dict[str, Any]:
+    """Return an attempt's measurement record: `digests`, `measurement` and `validation`.
+
+    Raises FileNotFoundError where the attempt was interrupted, IdentityError where the record is unreadable.
+    """
+    path = folder / MEASUREMENT
+    return _whole_measurement(_read(path), path)
+
+
+def read_command(folder: Path) -> dict[str, Any]:
+    """Return an attempt's command record: `command` with placeholders, and `root`.
+
+    Raises FileNotFoundError, and IdentityError where the record is unreadable.
+    """
+    path = folder / COMMAND
+    return _record(_read(path), path, COMMAND_FORMAT)
+
+
+class Verified(NamedTuple):
+    """An accepted attempt's files as read for verification, and what differs from their digests."""
+
+    command: bytes
+    stdout: bytes
+    measurement: bytes
+    changed: tuple[str, ...]
+
+
+def verify_result(layout: RunLayout, operation: Operation, result: Result) -> Verified:
+    """Read an accepted attempt and compare each file with its recorded digest."""
+    folder = layout.attempt(operation, result.attempt)
+    found: dict[str, bytes] = {}
+    changed = []
+    for name, expected in (
+        (COMMAND, result.command_sha256),
+        (STDOUT, result.stdout_sha256),
+        (STDERR, result.stderr_sha256),
+        (MEASUREMENT, result.measurement_sha256),
+    ):
+        try:
+            found[name] = (folder / name).read_bytes()
+        except OSError as error:
+            found[name] = b""
+            changed.append(f"{operation}/{folder.name}/{name}: {error.strerror}")
+            continue
+        if sha256(found[name]) != expected:
+            changed.append(f"{operation}/{folder.name}/{name}: changed since it was recorded")
+    return Verified(found[COMMAND], found[STDOUT], found[MEASUREMENT], tuple(changed))
+
+
+def load_measurement(raw: bytes, operation: Operation) -> dict[str, Any]:
+    """Parse the bytes of a measurement that `verify_result` read; raises IdentityError."""
+    return _whole_measurement(raw, Path(str(operation), MEASUREMENT))
+
+
+def evidence_changed(changed: list[str] | tuple[str, ...], run: Path) -> IdentityError:
+    """Return the error that refuses work on evidence that is not what was recorded."""
+    shown = [f"  - {line}" for line in changed[:20]]
+    if len(changed) > 20:
+        shown.append(f"  … and {len(changed) - 20} more")
+    return IdentityError(
+        "\n".join([f"{run}: retained evidence differs from its digests; {_RESTORE}", *shown])
+    )
+
+
+_RESTORE = "restore it from a copy, or begin a new run (nothing was changed)"
+
+
+_MEASUREMENT_FIELDS = (("digests", None), ("measurement", "outcome"), ("validation", "status"))
+
+
+def _read(path: Path) -> bytes:
+    """Read a record; an absent one is the caller's to judge."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise IdentityError(f"{path}: cannot be read: {error.strerror or error}; {_RESTORE}") from None
+
+
+def _whole_measurement(raw: bytes, path: Path) -> dict[str, Any]:
+    record = _record(raw, path, MEASUREMENT_FORMAT)
+    for field, inner in _MEASUREMENT_FIELDS:
+        value = record.get(field)
+        if not isinstance(value, dict) or (inner is not None and inner not in value):
+            raise IdentityError(f"{path}: the field {field!r} is missing or incomplete; {_RESTORE}")
+    return record
+
+
+def _parsed_result(record: Mapping[str, Any], path: Path) -> Result:
+    try:
+        result = Result(**{field: record[field] for field in Result._fields})
+    except KeyError as error:
+        raise IdentityError(f"{path}: the field {error} is missing; {_RESTORE}") from None
+    for field, value in result._asdict().items():
+        wanted = int if field in {"attempt", "index_attempt"} else str
+        optional = field in {"index_attempt", "index_measurement_sha256"}
+        if type(value) is not wanted and not (optional and value is None):
+            raise IdentityError(f"{path}: the field {field!r} holds {value!r}; {_RESTORE}")
+    return result
+
+
+def _record(raw: bytes, path: Path, expected: str) -> dict[str, Any]:
+    try:
+        record = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise IdentityError(f"{path}: not readable as JSON ({error}); {_RESTORE}") from None
+    found = record.get("format") if isinstance(record, dict) else None
+    if found != expected:
+        raise IdentityError(f"{path}: format {found!r} where {expected!r} is needed; {_RESTORE}")
+    return dict(record)

@@ -1,0 +1,98 @@
+"""One writer a run: an flock that the supervisor inherits, so that a living child keeps it held."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+
+from core.errors import BusyError, InputError
+from core.text import printable
+
+RETRY_SECONDS = 2.0
+RETRY_INTERVAL_SECONDS = 0.05
+
+
+class RunLock:
+    """The exclusive lock on a run's `.lock`; released by `release`, or when its last holder dies.
+
+    Held on an open file description rather than through a locking library, because the supervisor
+    must inherit the very descriptor: a dead engine with a living child then never looks free.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.descriptor: int | None = None
+
+    def acquire(self, retry_seconds: float = RETRY_SECONDS) -> None:
+        """Take the lock, trying for `retry_seconds`.
+
+        Raises BusyError naming the holder, and InputError where the file cannot be written.
+        """
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+        try:
+            self._wait(descriptor, time.monotonic() + retry_seconds)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, json.dumps({"pid": os.getpid()}).encode(), 0)
+        except BaseException as error:
+            os.close(descriptor)
+            if isinstance(error, OSError):
+                raise _unwritable(self.path, error) from None
+            raise
+        self.descriptor = descriptor
+
+    def _wait(self, descriptor: int, deadline: float) -> None:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise BusyError(_busy(self.path.parent, os.pread(descriptor, 4096, 0))) from None
+                time.sleep(RETRY_INTERVAL_SECONDS)
+            else:
+                return
+
+    def release(self) -> None:
+        """Give the lock back; safe to call twice."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether some process holds the lock; takes it for an instant where it is free."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"{printable(str(path))}: the run cannot be locked: {error.strerror or error}; "
+        "check that this user may write there and that the disk has room"
+    )
+
+
+def _busy(run: Path, holder: bytes) -> str:
+    try:
+        who = f" (process {int(json.loads(holder)['pid'])})"
+    except (ValueError, KeyError, TypeError):
+        who = ""
+    return (
+        f"{run}: another process{who} writes to this run. "
+        "Wait until it ends, or stop it; reading, reports and `boresight runs` work meanwhile."
+    )

@@ -1,0 +1,168 @@
+"""What state a run is in, told from its lock, its evidence and the age of its last event."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from core.campaign.plan import Planned, parse_plan
+from core.errors import BoresightError, IdentityError
+from core.run.events import State
+from core.run.evidence import Result, read_measurement, read_result
+from core.run.layout import INDEX, Operation, RunLayout, find_runs
+from core.run.lock import is_held
+from core.run.record import read_run
+
+STALLED_AFTER_SECONDS = 10.0
+_BLOCK_BYTES = 64 * 1024
+
+
+class RunStatus(NamedTuple):
+    """A run at a glance; `problem` says why it could not be read, and then its counts are 0."""
+
+    path: Path
+    name: str
+    state: State | None
+    accepted: int
+    planned: int
+    failed: int
+    updated_at: datetime | None
+    problem: str | None = None
+
+
+def list_runs(folder: Path) -> Iterator[RunStatus]:
+    """Yield the status of each run in a folder; a run that cannot be read is told, never left out."""
+    for path in find_runs(folder):
+        try:
+            yield run_status(path)
+        except BoresightError as error:
+            yield RunStatus(path, path.name, None, 0, 0, 0, None, str(error))
+
+
+def run_status(path: Path) -> RunStatus:
+    """Return a run's status; raises InputError or IdentityError where it cannot be read."""
+    record = read_run(path)
+    layout = record.layout
+    try:
+        plan = parse_plan(layout.plan.read_bytes(), str(layout.plan))
+    except OSError as error:
+        raise IdentityError(f"{layout.plan}: {error.strerror}; restore it from a copy") from None
+    last, turn = _last_events(layout.events)
+    accepted, failed, untried = _counts(layout, plan)
+    updated = datetime.fromisoformat(last["at"]) if last else None
+    if is_held(layout.lock):
+        state = _live(layout.lock, updated, turn)
+    elif accepted == len(plan):
+        state = "complete"
+    else:
+        state = "interrupted" if untried else "failed"
+    return RunStatus(path, record.about["name"], state, accepted, len(plan), failed, updated)
+
+
+def _live(lock: Path, updated: datetime | None, turn: Mapping[str, Any] | None) -> State:
+    """Tell how a run fares whose lock is held; the lock's own time is when its holder took it."""
+    taken = _modified(lock)
+    signs = [sign for sign in (updated, taken) if sign is not None]
+    if signs and (datetime.now(UTC) - max(signs)).total_seconds() > STALLED_AFTER_SECONDS:
+        return "stalled"
+    waits = turn is not None and turn["type"] == "paused" and turn.get("paused") is True
+    return "paused" if waits else "running"
+
+
+def _modified(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return None
+
+
+def _counts(layout: RunLayout, plan: Sequence[Planned]) -> tuple[int, int, int]:
+    """Count operations accepted, failed, and neither tried nor kept from it by a failed index."""
+    accepted = failed = untried = 0
+    broken: set[tuple[str, str]] = set()
+    indexes: dict[tuple[str, str], str] = {}
+    for planned in plan:
+        operation = planned.operation
+        cell = operation.candidate, operation.repository
+        result = _result(layout, operation)
+        if result is not None and operation.kind == INDEX:
+            indexes[cell] = result.measurement_sha256
+            accepted += 1
+        elif result is not None and result.index_measurement_sha256 == indexes.get(cell):
+            accepted += 1
+        elif result is not None:  # an index that was replaced since had answered it
+            untried += 1
+        elif cell in broken or _has_failed(layout, operation):
+            failed += 1
+            if operation.kind == INDEX:
+                broken.add(cell)
+        else:
+            untried += 1
+    return accepted, failed, untried
+
+
+def _result(layout: RunLayout, operation: Operation) -> Result | None:
+    try:
+        return read_result(layout, operation)
+    except IdentityError:  # told by whoever reads the evidence; a listing goes on
+        return None
+
+
+def _has_failed(layout: RunLayout, operation: Operation) -> bool:
+    """Tell whether an operation's last attempt failed; one that was stopped or interrupted did not."""
+    attempts = layout.attempts(operation)
+    if not attempts:
+        return False
+    try:
+        record = read_measurement(layout.attempt(operation, attempts[-1]))
+    except (OSError, IdentityError):
+        return False
+    return bool(record["validation"]["status"] == "failed")
+
+
+def _last_events(path: Path) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the last event, and the last that is no heartbeat, which says what the engine turned to."""
+    last = None
+    try:
+        with open(path, "rb") as stream:
+            for line in _lines_backwards(stream):
+                event = _event(line)
+                last = last or event
+                if event is not None and event["type"] != "heartbeat":
+                    return last, event
+    except OSError:
+        pass
+    return last, None
+
+
+def _lines_backwards(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield a file's whole lines, the last one first; an unfinished last line is passed over."""
+    position = stream.seek(0, os.SEEK_END)
+    rest = b""
+    ended = False
+    while position > 0:
+        size = min(_BLOCK_BYTES, position)
+        position -= size
+        stream.seek(position)
+        rest, *lines = (stream.read(size) + rest).split(b"\n")
+        if not ended and lines:
+            lines.pop()
+            ended = True
+        elif not ended:
+            rest = b""
+        yield from reversed(lines)
+    if ended:
+        yield rest
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+        known = isinstance(event["type"], str) and datetime.fromisoformat(event["at"]).tzinfo is not None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return dict(event) if known else None

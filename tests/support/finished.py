@@ -1,0 +1,42 @@
+"""A complete run that is made once for each test process and copied for each test that reads one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.campaigns import campaign, fake, make_scene, run_new
+
+CASES = 4  # one for each intent of the scene
+OPERATIONS = 1 + 2 * CASES  # of each candidate
+
+
+class Finished(NamedTuple):
+    """A complete run of the candidates `a` (the baseline) and `b` on the repository `store`."""
+
+    folder: Path
+    run: Path
+
+
+def finished_run(folder: Path, *, private: bool = False) -> Finished:
+    """Return a copy, in `folder`, of a complete run whose repository is private or not."""
+    run = folder / "run"
+    shutil.copytree(_made(os.getpid(), private), run, symlinks=True)
+    return Finished(folder, run)
+
+
+@cache
+def _made(process: int, private: bool) -> Path:
+    """Make the run; its repository and bank are removed, so that no reader can lean on them."""
+    folder = Path(tempfile.mkdtemp(prefix=f"boresight-tests-{process}-"))
+    scene = make_scene(folder, per_intent=1)
+    scene = scene._replace(repository=scene.repository.model_copy(update={"private": private}))
+    ran = run_new(campaign(scene, fake("a", session=True), fake("b", session=True)), folder / "run")
+    assert ran.state == "complete"
+    shutil.rmtree(scene.repository.path)
+    scene.cases.unlink()
+    return ran.run
