@@ -1,0 +1,71 @@
+"""The public face of Boresight: what the command line, the app and a notebook call.
+
+from core import api
+run = api.create_run(api.read_campaign(Path("campaign.toml")), Path("runs/first"))
+state = await api.execute(run)          # in a script: asyncio.run(api.execute(run))
+board = api.rescore(Path("runs/first")).board
+board.candidates["hybrid"].macro[5].recall
+"""
+
+from __future__ import annotations
+
+from core.banks.case import INTENTS, Bank, Case, parse_bank, read_bank
+from core.banks.check import CheckResult, check_bank
+from core.banks.known_target import BuildResult, build_bank
+from core.banks.stats import BankStats, bank_stats
+from core.campaign.jobs import OpenRun, create_run, reopen_run
+from core.campaign.manifest import (
+    Budgets,
+    Campaign,
+    Candidate,
+    Limits,
+    campaign_from_flags,
+    read_campaign,
+    read_models,
+)
+from core.engine.host import execute
+from core.rankings import Observation, RunReader
+from core.repositories import RepositoryEntry, pinned, read_repository_manifest
+from core.rescoring import Rescored, rescore, run_facts
+from core.run.events import Event, read_events
+from core.scoring.records import Scoreboard
+from core.status import RunStatus, list_runs, run_status
+
+__all__ = [
+    "INTENTS",
+    "Bank",
+    "BankStats",
+    "Budgets",
+    "BuildResult",
+    "Campaign",
+    "Candidate",
+    "Case",
+    "CheckResult",
+    "Event",
+    "Limits",
+    "Observation",
+    "OpenRun",
+    "RepositoryEntry",
+    "Rescored",
+    "RunReader",
+    "RunStatus",
+    "Scoreboard",
+    "bank_stats",
+    "build_bank",
+    "campaign_from_flags",
+    "check_bank",
+    "create_run",
+    "execute",
+    "list_runs",
+    "parse_bank",
+    "pinned",
+    "read_bank",
+    "read_campaign",
+    "read_events",
+    "read_models",
+    "read_repository_manifest",
+    "reopen_run",
+    "rescore",
+    "run_facts",
+    "run_status",
+]

@@ -1,0 +1,238 @@
+"""The command line: words into calls. Imports nothing heavy until a command is chosen."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+from core.commands.output import narrate
+from core.errors import BoresightError, Exit
+from core.text import printable_lines
+
+_INTERNAL = 70  # EX_SOFTWARE: a defect of Boresight itself
+_TRACEBACK = "BORESIGHT_TRACEBACK"
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code (see `core.errors.Exit`).
+
+    Raises SystemExit for `--help`, `--version` and words that cannot be understood, as argparse does.
+    """
+    _show_anything(sys.stdout)
+    code: int = Exit.DONE
+    try:
+        try:
+            code = _run_command(words)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`head`, a closed pager) has enough; Python must not complain again at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _run_command(words: Sequence[str] | None) -> int:
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    if arguments.command is None:
+        parser.print_help()
+        return Exit.DONE
+    try:
+        return int(_load(arguments.command)(arguments))
+    except BoresightError as error:
+        narrate(f"boresight: {printable_lines(str(error))}")
+        return error.exit_code
+    except KeyboardInterrupt:
+        narrate("boresight: stopped")
+        return Exit.STOPPED
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # no traceback reaches a user unless asked for
+        if os.environ.get(_TRACEBACK):
+            traceback.print_exc()
+        narrate(
+            f"boresight: internal error: {type(error).__name__}: {printable_lines(str(error))}\n"
+            f"This is a defect of Boresight. Set {_TRACEBACK}=1 to see where, and please report it."
+        )
+        return _INTERNAL
+
+
+def _show_anything(stream: TextIO) -> None:
+    """Let a stream escape what its encoding cannot hold, as stderr does, instead of failing."""
+    if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _load(command: str) -> Callable[[argparse.Namespace], int]:
+    module, _, function = command.partition(":")
+    return getattr(importlib.import_module(f"core.commands.{module}"), function)  # type: ignore[no-any-return]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses abbreviations, and says which command's help to read."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(Exit.BAD_INPUT, f"boresight: {message}\nSee `{self.prog} --help`.\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="boresight",
+        description="Which retriever finds the right code in your repositories, how sure is that, and what "
+        "does it cost?",
+        epilog="Start with `boresight quickstart` in a Git repository. Exit codes: 0 done; 1 done, and the "
+        "answer is no; 2 bad input, nothing written; 3 identity or evidence differs; 4 busy; 130 stopped.",
+    )
+    parser.add_argument("--version", action="version", version=f"boresight {_version()}")
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
+    _quickstart(commands)
+    _bank(commands)
+    _run(commands)
+    _resume(commands)
+    _rescore(commands)
+    _report(commands)
+    _runs(commands)
+    _schema(commands)
+    return parser
+
+
+def _version() -> str:
+    try:
+        return version("boresight")
+    except importlib.metadata.PackageNotFoundError:  # run from a source tree that is not installed
+        return "(not installed)"
+
+
+def _quickstart(commands: Any) -> None:
+    command = commands.add_parser(
+        "quickstart",
+        help="bank, campaign and leaderboard from the current repository, in about a minute",
+        description="Derives a bank from the Git repository of the current folder (or the bundled sample), "
+        "runs three embedded candidates on it and prints who finds more.",
+    )
+    command.add_argument("--sample", action="store_true", help="use the bundled sample project")
+    command.add_argument(
+        "--output", type=Path, metavar="DIR", help="where to write (default runs/quickstart/NUMBER)"
+    )
+    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    command.set_defaults(command="quickstart:quickstart")
+
+
+def _bank(commands: Any) -> None:
+    bank = commands.add_parser("bank", help="derive, check and describe banks of known-target cases")
+    bank.set_defaults(command=None)
+    actions = bank.add_subparsers(title="actions", metavar="ACTION", parser_class=_Parser, required=True)
+
+    build = actions.add_parser("build", help="derive a bank from repositories at pinned commits")
+    build.add_argument("--repo-manifest", type=Path, required=True, metavar="M")
+    build.add_argument(
+        "--per-intent", type=int, required=True, metavar="N", help="cases per repository and intent"
+    )
+    build.add_argument(
+        "--output", type=Path, required=True, metavar="CASES", help="a new file; never overwritten"
+    )
+    build.add_argument(
+        "--intents", nargs="+", metavar="INTENT", help="only these intents, where a repository lacks others"
+    )
+    build.set_defaults(command="bank:build")
+
+    check = actions.add_parser("check", help="derive every case again and name those not borne out")
+    check.add_argument("cases", type=Path, metavar="CASES")
+    check.add_argument("--repo-manifest", type=Path, required=True, metavar="M")
+    check.add_argument("--json", action="store_true", help="print findings as JSON")
+    check.set_defaults(command="bank:check")
+
+    stats = actions.add_parser(
+        "stats", help="cases per cell, ambiguous queries, words shared with the target"
+    )
+    stats.add_argument("cases", type=Path, metavar="CASES")
+    stats.add_argument("--repo-manifest", type=Path, metavar="M", help="also read the repositories")
+    stats.add_argument("--json", action="store_true", help="print the figures as JSON")
+    stats.set_defaults(command="bank:stats")
+
+
+def _run(commands: Any) -> None:
+    run = commands.add_parser(
+        "run",
+        help="run a campaign into a new run directory, or go on with one",
+        description="Runs a campaign file, or the same campaign spelled with flags.",
+    )
+    run.add_argument("campaign", nargs="?", type=Path, metavar="CAMPAIGN.toml")
+    run.add_argument("--output", type=Path, required=True, metavar="RUN", help="the run directory")
+    flags = run.add_argument_group("instead of a campaign file")
+    flags.add_argument("--dataset", type=Path, metavar="CASES")
+    flags.add_argument("--repo-manifest", type=Path, metavar="M")
+    flags.add_argument("--model-manifest", type=Path, metavar="C")
+    flags.add_argument(
+        "--model-id", action="append", metavar="ID", help="repeat to choose several; default all"
+    )
+    flags.add_argument("--baseline", metavar="ID")
+    flags.add_argument(
+        "--k", type=int, nargs="+", metavar="K", help="cutoffs up to 100; 1, 5 and 10 always count"
+    )
+    flags.add_argument("--index-timeout", type=float, metavar="S", help="seconds per index (default 3600)")
+    flags.add_argument("--query-timeout", type=float, metavar="S", help="seconds per query (default 900)")
+    flags.add_argument("--max-output-bytes", type=int, metavar="N", help="per attempt (default 64 MiB)")
+    flags.add_argument("--memory-budget-mib", type=float, metavar="X", help="reported, never enforced")
+    flags.add_argument("--max-index-seconds", type=float, metavar="S", help="reported, never enforced")
+    run.add_argument("--resume", action="store_true", help="go on with RUN; verified successes are reused")
+    run.add_argument("--rescore", action="store_true", help="only rebuild RUN's reports from its evidence")
+    run.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    run.set_defaults(command="run:run")
+
+
+def _resume(commands: Any) -> None:
+    resume = commands.add_parser("resume", help="go on with an interrupted or failed run as it was frozen")
+    resume.add_argument("run", type=Path, metavar="RUN")
+    resume.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    resume.set_defaults(command="run:resume")
+
+
+def _rescore(commands: Any) -> None:
+    rescore = commands.add_parser("rescore", help="verify a run's evidence and rebuild its reports from it")
+    rescore.add_argument("run", type=Path, metavar="RUN")
+    rescore.set_defaults(command="report:rescore")
+
+
+def _report(commands: Any) -> None:
+    report = commands.add_parser("report", help="print a run's report, derived from its evidence")
+    report.add_argument("run", type=Path, metavar="RUN")
+    report.add_argument(
+        "--format",
+        choices=("text", "md", "json", "csv", "queries", "trec"),
+        default="text",
+        help="text: leaderboard; csv: metrics; queries: CSV of each query; trec: run and qrels files",
+    )
+    report.add_argument("--output", type=Path, metavar="DIR", help="for trec (default RUN/exports)")
+    report.set_defaults(command="report:report")
+
+
+def _runs(commands: Any) -> None:
+    runs = commands.add_parser("runs", help="list runs and their state")
+    runs.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR")
+    runs.add_argument("--json", action="store_true", help="print them as JSON")
+    runs.set_defaults(command="report:runs")
+
+
+def _schema(commands: Any) -> None:
+    schema = commands.add_parser("schema", help="print the JSON Schema of a file that people write")
+    schema.add_argument("name", nargs="?", metavar="NAME", help="without it, the names are listed")
+    schema.set_defaults(command="schema:schema")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

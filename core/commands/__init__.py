@@ -1,0 +1,1 @@
+"""One module a group of commands; each turns parsed words into calls and values into text."""

@@ -1,0 +1,89 @@
+"""`boresight bank build`, `check` and `stats`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from typing import Any
+
+from core import api
+from core.banks.meta import read_meta
+from core.commands.output import say, table
+from core.errors import Exit
+from core.repositories import RepositoryEntry
+
+
+def build(arguments: argparse.Namespace) -> int:
+    """Derive a bank and write it."""
+    entries = [api.pinned(entry) for entry in api.read_repository_manifest(arguments.repo_manifest)]
+    intents = arguments.intents or list(api.INTENTS)
+    result = api.build_bank(entries, arguments.per_intent, intents, arguments.output)
+    say(result.message)
+    return Exit.DONE
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Check a bank against its sources; exit 1 where they do not bear it out."""
+    bank = api.read_bank(arguments.cases)
+    meta = read_meta(arguments.cases)
+    entries = api.read_repository_manifest(arguments.repo_manifest)
+    result = api.check_bank(bank, entries, meta.python if meta else None)
+    if arguments.json:
+        findings = [finding._asdict() for finding in result.findings]
+        say(json.dumps({"checked": result.checked, "ok": result.ok, "findings": findings}, indent=1))
+    else:
+        for finding in result.findings:
+            say(f"{finding.case_id}: {finding.reason}: {finding.sentence}")
+        verdict = "all borne out by their sources" if result.ok else f"{len(result.findings)} not borne out"
+        say(f"Checked {result.checked} cases: {verdict}")
+    return Exit.DONE if result.ok else Exit.NEGATIVE
+
+
+def stats(arguments: argparse.Namespace) -> int:
+    """Describe a bank."""
+    bank = api.read_bank(arguments.cases)
+    entries = _entries(arguments, bank)
+    found = api.bank_stats(bank, entries)
+    if arguments.json:
+        value = {
+            "cases": found.cases,
+            "repositories_read": found.repositories_read,
+            "cells": [_plain(cell) for cell in found.cells],
+            "ambiguous": list(found.ambiguous),
+        }
+        say(json.dumps(value, indent=1))
+        return Exit.DONE
+    rows = [
+        (
+            cell.repository,
+            cell.intent,
+            str(cell.cases),
+            str(cell.ambiguous),
+            "—" if cell.overlap_mean is None else f"{cell.overlap_mean:.2f}",
+            "—" if cell.overlap_median is None else f"{cell.overlap_median:.2f}",
+        )
+        for cell in found.cells
+    ]
+    say(f"{found.cases} cases, bank SHA-256 {bank.sha256}")
+    table(("repository", "intent", "cases", "ambiguous", "overlap mean", "median"), rows)
+    say("ambiguous: the same query has another answer in the repository as well.")
+    if found.repositories_read:
+        say(
+            "overlap: share of a query's words that stand in its target's own text; 1 favours lexical search."
+        )
+    else:
+        say("Without --repo-manifest only the bank is compared, and overlap is unknown.")
+    return Exit.DONE
+
+
+def _entries(arguments: argparse.Namespace, bank: api.Bank) -> list[RepositoryEntry] | None:
+    if arguments.repo_manifest is None:
+        return None
+    return list(api.read_repository_manifest(arguments.repo_manifest))
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return value._asdict()

@@ -1,0 +1,63 @@
+"""`boresight quickstart`: a bank, a campaign and a leaderboard from the current folder."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from core import api
+from core.commands import run as running
+from core.commands.output import narrate, say
+from core.commands.report import print_report
+from core.errors import Exit, InputError
+from core.quickstart import choose, next_folder, write_inputs
+from core.text import printable
+
+
+def quickstart(arguments: argparse.Namespace) -> int:
+    """Run the whole path once and say where everything lies."""
+    began = time.monotonic()
+    folder = Path.cwd()
+    inputs = _inputs(arguments.output) if arguments.output is not None else next_folder(folder)
+    choice = choose(folder, inputs, sample=arguments.sample)
+    for remark in choice.remarks:
+        narrate(remark)
+    campaign_file = write_inputs(choice, inputs)
+    cases = choice.per_intent * len(choice.intents)
+    narrate(
+        f"Repository {choice.entry.label} at {str(choice.entry.commit)[:12]}: {cases} questions with known "
+        f"answers, {choice.per_intent} for each of {len(choice.intents)} intents."
+    )
+    opened = api.create_run(api.read_campaign(campaign_file), inputs / "run")
+    state = running.execute(opened, quiet=arguments.quiet_progress)
+    if state == "interrupted":
+        return running.finish(opened, state)
+    rescored = api.rescore(opened.layout.root)
+    print_report(rescored, "text")
+    say("")
+    say(f"Took {time.monotonic() - began:.0f} s. Everything is kept:")
+    for what, path in (
+        ("bank", inputs / "cases.jsonl"),
+        ("campaign", campaign_file),
+        ("report", opened.layout.summary_text),
+        ("evidence", opened.layout.operations),
+    ):
+        say(f"  {what:<9} {printable(str(_near(path, folder)))}")
+    say("Next: edit the campaign, then: boresight run CAMPAIGN --output NEW-DIRECTORY")
+    say(f"Known-target results: {printable(str(_near(opened.layout.root, folder)))}")
+    return Exit.NEGATIVE if rescored.unaccepted else Exit.DONE
+
+
+def _inputs(output: Path) -> Path:
+    try:
+        output.mkdir(parents=True, mode=0o700)
+    except FileExistsError:
+        raise InputError(f"{output}: already exists; name a new directory") from None
+    except OSError as error:
+        raise InputError(f"{output}: cannot be made: {error.strerror or error}") from None
+    return output.absolute()
+
+
+def _near(path: Path, folder: Path) -> Path:
+    return path.relative_to(folder) if path.is_relative_to(folder) else path

@@ -1,0 +1,138 @@
+"""`boresight rescore`, `report` and `runs`."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from core import api
+from core.banks.case import Case
+from core.canonical import write_durably
+from core.commands.output import narrate, say, table, write
+from core.errors import Exit, InputError
+from core.ranking import Location
+from core.retrievers.protocol import AnswerError
+from core.text import printable, printable_lines
+
+
+def rescore(arguments: argparse.Namespace) -> int:
+    """Verify a run's evidence and rebuild its reports; exit 1 where planned results are missing or failed."""
+    rescored = api.rescore(arguments.run)
+    root = rescored.reader.layout.root
+    if rescored.unaccepted:
+        narrate(
+            f"{rescored.unaccepted} of {len(rescored.reader.plan)} planned operations have no accepted result"
+        )
+    say(f"Known-target results: {printable(str(root))}")
+    return Exit.NEGATIVE if rescored.unaccepted else Exit.DONE
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Print a run's report in one format; nothing in the run is changed but `exports/`."""
+    if arguments.output is not None and arguments.format != "trec":
+        raise InputError(f"--output goes with --format trec; redirect stdout for {arguments.format}")
+    rescored = api.rescore(arguments.run, write=False)
+    if arguments.format == "trec":
+        for path in _export_trec(rescored, arguments.output or rescored.reader.layout.root / "exports"):
+            say(printable(str(path)))
+        return Exit.DONE
+    print_report(rescored, arguments.format)
+    return Exit.DONE
+
+
+def print_report(rescored: api.Rescored, form: str) -> None:
+    """Print a report on stdout."""
+    from core.reports.leaderboard import Leaderboard
+    from core.reports.markdown import markdown
+    from core.reports.summary import summary_bytes
+    from core.reports.table import metrics_csv, queries_csv
+
+    board, facts = rescored.board, rescored.facts
+    if form == "text":
+        from rich.console import Console
+
+        Console(highlight=False).print(Leaderboard(board, facts, rescored.examples))
+    elif form == "md":
+        write([markdown(board, facts, rescored.examples)])
+    elif form == "json":
+        write([summary_bytes(board, facts, rescored.examples).decode()])
+    elif form == "csv":
+        write(metrics_csv(board))
+    else:
+        write(queries_csv(rescored.queries, facts.private))
+
+
+def runs(arguments: argparse.Namespace) -> int:
+    """List the runs of a folder with their state."""
+    if not arguments.folder.is_dir():
+        raise InputError(f"{arguments.folder}: no such folder; name one that holds runs")
+    found = list(api.list_runs(arguments.folder))
+    if arguments.json:
+        say(json.dumps([_plain(status) for status in found], indent=1))
+        return Exit.DONE
+    if not found:
+        say(f"No runs in {printable(str(arguments.folder.absolute()))} (searched to depth 4).")
+        return Exit.DONE
+    table(("run", "campaign", "state", "done", "failed", "updated (UTC)"), [_row(status) for status in found])
+    for status in found:
+        if status.problem:
+            narrate(f"{printable(str(status.path))}: {printable_lines(status.problem)}")
+    return Exit.DONE
+
+
+def _row(status: api.RunStatus) -> Sequence[str]:
+    return (
+        printable(str(status.path)),
+        printable(status.name),
+        status.state or "unreadable",
+        f"{status.accepted}/{status.planned}",
+        str(status.failed),
+        status.updated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if status.updated_at else "—",
+    )
+
+
+def _plain(status: api.RunStatus) -> dict[str, object]:
+    updated: datetime | None = status.updated_at
+    return {
+        **status._asdict(),
+        "path": str(status.path),
+        "updated_at": updated.isoformat() if updated else None,
+    }
+
+
+def _export_trec(rescored: api.Rescored, folder: Path) -> Iterator[Path]:
+    """Write `qrels.txt` and one run file a candidate; private repositories' queries are withheld."""
+    from core.reports.trec import qrels_lines, run_lines
+
+    reader, private = rescored.reader, rescored.facts.private
+    rankings = _rankings(rescored)
+    files = {"qrels.txt": qrels_lines(reader.bank.cases, private)}
+    for name in reader.record.candidates:
+        files[f"{name}.run"] = run_lines(name, rankings[name], rescored.board.level, private)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for name, lines in files.items():
+            write_durably(folder / name, "".join(lines).encode())
+            yield folder / name
+    except OSError as error:
+        raise InputError(
+            f"{folder}: cannot be written: {error.strerror or error}; name another --output"
+        ) from None
+    withheld = sum(case.repo in private for case in reader.bank.cases)
+    if withheld:
+        narrate(f"{withheld} cases of private repositories were withheld")
+
+
+def _rankings(rescored: api.Rescored) -> dict[str, list[tuple[Case, Sequence[Location]]]]:
+    reader = rescored.reader
+    found: dict[str, list[tuple[Case, Sequence[Location]]]] = {name: [] for name in reader.record.candidates}
+    for seen in reader.observations():
+        operation = seen.planned.operation
+        if operation.kind == "primary" and seen.status == "accepted":
+            with contextlib.suppress(AnswerError):  # counted as failed by whoever scores it
+                found[operation.candidate].append((reader.cases[str(operation.case)], reader.ranking(seen)))
+    return found

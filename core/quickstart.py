@@ -1,0 +1,184 @@
+"""The first ten minutes: from a repository to a campaign of three candidates that fits in a minute."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tomlkit
+
+from core.banks.case import INTENTS
+from core.banks.derivation import Derivation
+from core.banks.known_target import derive_all, write_bank
+from core.campaign.manifest import read_models
+from core.canonical import write_durably
+from core.errors import InputError
+from core.git import GitRepository, top_level
+from core.repositories import RepositoryEntry, pinned
+from core.samples import CANDIDATES, make_sample_repository
+
+LARGEST_BANK = 60  # cases; six operations each, some ten seconds in all
+FEWEST_PER_INTENT = 5
+FEWEST_INTENTS = 3
+SECONDS_FOR_INDEXING = 35.0
+TEXTS_PER_SECOND = {256: 45.0, 128: 65.0, 64: 110.0, 32: 180.0}  # by max_tokens, two ordinary cores
+DENSE_CANDIDATES = 2
+
+_DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)
+_HEADING = re.compile(rb"^#{1,6}[ \t]", re.MULTILINE)
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class Choice(NamedTuple):
+    """What a quickstart will measure, and in plain sentences why."""
+
+    entry: RepositoryEntry
+    derivation: Derivation
+    intents: tuple[str, ...]
+    per_intent: int
+    max_tokens: int
+    remarks: tuple[str, ...]
+
+
+def choose(folder: Path, inputs: Path, *, sample: bool = False) -> Choice:
+    """Choose the folder's repository if it can supply a bank, else the sample, and how much fits a minute.
+
+    The sample, where it is used, is made below `inputs`. Raises InputError.
+    """
+    remarks: list[str] = []
+    if not sample:
+        found = _own(folder, remarks)
+        if found is not None:
+            return _sized(*found, remarks)
+        remarks.append("Using the bundled sample project instead.")
+    path = inputs / "sample"
+    make_sample_repository(path)
+    entry = pinned(RepositoryEntry(label="sample", path=path))
+    return _sized(entry, derive_all([entry])[0], remarks)
+
+
+def write_inputs(choice: Choice, inputs: Path) -> Path:
+    """Write the bank and the campaign file below `inputs`; return the campaign file's path."""
+    cases = inputs / "cases.jsonl"
+    write_bank([choice.entry], [choice.derivation], choice.per_intent, choice.intents, cases)
+    document = tomlkit.document()
+    document.add(tomlkit.comment("Written by `boresight quickstart`; run it again with `boresight run`."))
+    candidates = [_fitted(item.entry, choice.max_tokens) for item in read_models(CANDIDATES)]
+    document.update(
+        {
+            "format": "boresight-campaign@1",
+            "name": f"quickstart-{choice.entry.label}",
+            "cases": cases.name,
+            "baseline": candidates[0]["id"],
+            "cutoffs": [1, 5, 10],
+            "repositories": [
+                {
+                    "label": choice.entry.label,
+                    "path": str(choice.entry.path),
+                    "commit": str(choice.entry.commit),
+                }
+            ],
+            "candidates": candidates,
+        }
+    )
+    path = inputs / "campaign.toml"
+    write_durably(path, tomlkit.dumps(document).encode())
+    return path
+
+
+def next_folder(folder: Path) -> Path:
+    """Return `runs/quickstart/NUMBER` with the next free number; the folder is made."""
+    parent = folder / "runs" / "quickstart"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        taken = [int(child.name) for child in parent.iterdir() if child.name.isdecimal()]
+        ignored = parent.parent / ".gitignore"
+        if not ignored.exists():
+            ignored.write_text(
+                "# Runs hold frozen sources and evidence; they are not meant for the repository.\n*\n"
+            )
+        new = parent / f"{max(taken, default=0) + 1:03d}"
+        new.mkdir(mode=0o700)
+    except OSError as error:
+        raise InputError(
+            f"{parent}: cannot be written: {error.strerror or error}; name another --output"
+        ) from None
+    return new
+
+
+def _own(folder: Path, remarks: list[str]) -> tuple[RepositoryEntry, Derivation] | None:
+    try:
+        path = top_level(folder)
+        label = _UNSAFE.sub("-", path.name).strip("-")[:64] or "repository"
+        entry = pinned(RepositoryEntry(label=label, path=path))
+    except InputError as error:
+        remarks.append(str(error))
+        return None
+    derivation = derive_all([entry])[0]
+    able = _able(derivation)
+    if len(able) < FEWEST_INTENTS:
+        had = ", ".join(f"{intent} {len(derivation.pool(intent))}" for intent in INTENTS)
+        remarks.append(
+            f"{entry.label} is too small: {FEWEST_INTENTS} intents need {FEWEST_PER_INTENT} cases each; "
+            f"it has {had}."
+        )
+        return None
+    return entry, derivation
+
+
+def _sized(entry: RepositoryEntry, derivation: Derivation, remarks: list[str]) -> Choice:
+    intents = _able(derivation)
+    per_intent = min(LARGEST_BANK // len(intents), *(len(derivation.pool(intent)) for intent in intents))
+    left_out = [intent for intent in INTENTS if intent not in intents]
+    if left_out:
+        remarks.append(
+            f"Left out, with fewer than {FEWEST_PER_INTENT} cases in this repository: {', '.join(left_out)}."
+        )
+    units = _units(entry)
+    max_tokens, expected = _depth(units)
+    if max_tokens < max(TEXTS_PER_SECOND):
+        remarks.append(
+            f"About {units:,} units to embed: to fit the time, the dense candidates read the first "
+            f"{max_tokens} tokens of each."
+        )
+    if expected > SECONDS_FOR_INDEXING:
+        remarks.append(
+            f"This repository is large: indexing will take about {expected / 60:.0f} min. "
+            "Ctrl+C stops it; `boresight quickstart --sample` takes a minute at most."
+        )
+    return Choice(entry, derivation, intents, per_intent, max_tokens, tuple(remarks))
+
+
+def _able(derivation: Derivation) -> tuple[str, ...]:
+    return tuple(intent for intent in INTENTS if len(derivation.pool(intent)) >= FEWEST_PER_INTENT)
+
+
+def _depth(units: int) -> tuple[int, float]:
+    """Return how many tokens of each unit fit the time, and the seconds that indexing will then take."""
+    expected = 0.0
+    for max_tokens, rate in TEXTS_PER_SECOND.items():
+        expected = DENSE_CANDIDATES * units / rate
+        if expected <= SECONDS_FOR_INDEXING:
+            return max_tokens, expected
+    return min(TEXTS_PER_SECOND), expected
+
+
+def _units(entry: RepositoryEntry) -> int:
+    """Estimate the units that an index will hold: definitions, files and headings, tests included."""
+    units = 0
+    with GitRepository(entry.path) as repository:
+        for item in repository.entries(str(entry.commit)):
+            if item.is_file and item.path.endswith((b".py", b".md")):
+                pattern = _DEFINITION if item.path.endswith(b".py") else _HEADING
+                units += 1 + len(pattern.findall(repository.blob(item.oid)))
+    return units
+
+
+def _fitted(entry: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
+    """Return a candidate's entry with its dense depth lowered to what fits."""
+    config = dict(entry.get("config", {}))
+    if "max_tokens" in config:
+        config["max_tokens"] = min(config["max_tokens"], max_tokens)
+    return {key: value for key, value in {**entry, "config": config}.items() if value is not None}
