@@ -46,6 +46,11 @@ class RunRecord:
         """Return the identity of a cell."""
         return self.cells[f"{candidate}/{repository}"]
 
+    @property
+    def digest(self) -> str:
+        """The SHA-256 that binds everything here, the facts that are no part of the identity included."""
+        return sha256_of({"identity": self.identity, "about": self.about})
+
     def encode(self) -> bytes:
         """Return the bytes of `campaign.json`."""
         record = {
@@ -54,6 +59,7 @@ class RunRecord:
             "controls": self.controls,
             "cells": self.cells,
             "about": self.about,
+            "digest": self.digest,
         }
         return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False).encode() + b"\n"
 
@@ -86,7 +92,7 @@ def read_run(path: Path) -> RunRecord:
         )
     try:
         run = RunRecord(layout, record["identity"], record["controls"], record["cells"], record["about"])
-        whole = run.identity == sha256_of({"controls": run.controls, "cells": run.cells})
+        whole = run.identity == campaign_identity(run.controls, run.cells) and run.digest == record["digest"]
         sound = _is_sound(run)
     except (KeyError, TypeError, ValueError):
         raise IdentityError(f"{layout.campaign}: fields are missing or wrong; {_RESTORE}") from None
@@ -96,7 +102,7 @@ def read_run(path: Path) -> RunRecord:
 
 
 def _is_sound(run: RunRecord) -> bool:
-    """Tell whether the facts that no digest binds fit those that one does."""
+    """Tell whether the facts beside the identity fit it."""
     about, controls = run.about, run.controls
     entries = about["candidates"]
     cells = {f"{candidate}/{label}" for candidate in run.candidates for label in run.repositories}

@@ -11,6 +11,7 @@ import pytest
 
 from core import api
 from core.campaign.plan import Planned
+from core.canonical import sha256_of
 from core.errors import IdentityError, InputError
 from core.rankings import Observation, RunReader
 from core.retrievers.protocol import AnswerError
@@ -165,6 +166,7 @@ def test_a_retriever_that_this_version_lacks_is_bad_input(finished: Finished) ->
     path = finished.run / "campaign.json"
     record = json.loads(path.read_bytes())
     record["about"]["candidates"][0]["entry"]["retriever"] = "gone"
+    record["digest"] = sha256_of({"identity": record["identity"], "about": record["about"]})
     path.write_text(json.dumps(record))
     with pytest.raises(InputError, match="the retriever 'gone' is not available"):
         RunReader(finished.run)

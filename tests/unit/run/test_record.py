@@ -80,6 +80,7 @@ def test_a_campaign_file_that_is_no_record_is_refused(finished: Finished, raw: b
         (("about", "candidates"), []),
         (("about", "private"), ["other"]),
         (("about", "name"), 5),
+        (("about", "name"), "another"),
         (("about",), []),
     ],
 )
