@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from core.banks.case import Bank, Case
-from core.campaign.places import cell_place
+from core.campaign.frozen import frozen_features, frozen_suffix
+from core.campaign.places import place_of
 from core.campaign.plan import Planned, make_plan, parse_plan
 from core.errors import IdentityError
 from core.ranking import Ranking
-from core.retrievers.protocol import AnswerError, Context, Place, Retriever
+from core.retrievers.protocol import AnswerError, Context, Features, Place, Retriever
 from core.retrievers.registry import create_retriever
 from core.run.evidence import (
+    Origin,
     Result,
     Verified,
     load_measurement,
@@ -30,7 +32,8 @@ from core.run.record import RunRecord, read_cases, read_run
 class Observation:
     """What a planned operation left: its accepted attempt, else its last finished one, else nothing.
 
-    `record` is the attempt's measurement record. `stdout` is there for accepted attempts only.
+    `record` is the attempt's measurement record. `stdout`, `place` and `result`, which holds the digests of
+    the attempt's files, are there for accepted attempts only.
     """
 
     planned: Planned
@@ -38,6 +41,17 @@ class Observation:
     record: Mapping[str, Any] | None = None
     stdout: bytes = b""
     place: Place | None = None
+    result: Result | None = None
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where an accepted attempt was made that was taken over from another run."""
+        return self.result.origin if self.result else None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether another campaign ran on the machine while the attempt was measured."""
+        return bool(self.record and self.record.get("disturbed", False))
 
     @property
     def elapsed_s(self) -> float | None:
@@ -68,6 +82,7 @@ class Observation:
 class RunReader:
     """A run opened for reading: needs its files alone, no models, no Git and no executables.
 
+    `features` are those that the candidates were frozen with; `retrievers` only read what was kept.
     Raises InputError or IdentityError where the run's identity, bank or plan cannot be trusted.
     """
 
@@ -87,6 +102,8 @@ class RunReader:
             item["id"]: create_retriever(item["entry"], Path(item["base"]), f"{path} ({item['id']})")
             for item in self.record.about["candidates"]
         }
+        self.features: dict[str, Features] = frozen_features(self.record)
+        self._places: dict[tuple[str, str, str], Place] = {}
         self._demand_whole_plan()
         self.changed: list[str] = []
 
@@ -110,46 +127,46 @@ class RunReader:
             elif result.index_measurement_sha256 != getattr(indexes.get(cell), "measurement_sha256", None):
                 yield Observation(planned, "missing")
                 continue
-            record = load_measurement(evidence.measurement, operation)
-            yield Observation(
-                planned, "accepted", record, evidence.stdout, self.place(operation, result.root)
-            )
+            yield self._accepted(planned, result, evidence)
 
     def observe(self, planned: Planned) -> Observation:
         """Return what one planned operation left, without regard to the others."""
         verified = self._verified(planned.operation)
         if verified is None:
             return self._unaccepted(planned)
-        result, evidence = verified
-        record = load_measurement(evidence.measurement, planned.operation)
-        return Observation(
-            planned, "accepted", record, evidence.stdout, self.place(planned.operation, result.root)
-        )
+        return self._accepted(planned, *verified)
 
     def ranking(self, observation: Observation) -> Ranking:
         """Return an accepted primary query's ranking; raises AnswerError where its output does not read."""
         return (
             self._retriever(observation)
-            .read_ranking(observation.stdout, self._place(observation), max(self.record.controls["cutoffs"]))
+            .read_ranking(observation.stdout, self._place(observation), self.record.controls["depth"])
             .ranking
         )
 
     def context(self, observation: Observation) -> Context:
         """Return an accepted probe's context; raises AnswerError where its output does not read."""
         return self._retriever(observation).read_context(
-            observation.stdout, self._place(observation), max(self.record.controls["cutoffs"])
+            observation.stdout, self._place(observation), self.record.controls["depth"]
         )
 
     def place(self, operation: Operation, root: str) -> Place:
         """Return where a cell lay when its output was recorded, for readers of absolute paths."""
-        retriever = self.retrievers[operation.candidate]
-        layout = RunLayout(Path(root))
-        return cell_place(layout, operation.candidate, operation.repository, retriever)
+        candidate, repository = operation.candidate, operation.repository
+        key = (candidate, repository, root)
+        if key not in self._places:
+            self._places[key] = place_of(
+                RunLayout(Path(root)),
+                candidate,
+                repository,
+                frozen_suffix(self.record, candidate),
+                writes_repository=self.features[candidate].writes_repository,
+            )
+        return self._places[key]
 
     def _demand_whole_plan(self) -> None:
         """Refuse a plan that lacks operations or has others; their order is of no concern here."""
-        features = {name: retriever.features for name, retriever in self.retrievers.items()}
-        expected = make_plan(self.bank, self.record.repositories, features, self.record.controls["seed"])
+        expected = make_plan(self.bank, self.record.repositories, self.features, self.record.controls["seed"])
         if len(self.plan) != len(expected) or {*self.plan} != {*expected}:
             raise IdentityError(
                 f"{self.layout.plan}: changed since the run was frozen; "
@@ -172,6 +189,11 @@ class RunReader:
             self.changed.extend(evidence.changed)
             return None
         return result, evidence
+
+    def _accepted(self, planned: Planned, result: Result, evidence: Verified) -> Observation:
+        record = load_measurement(evidence.measurement, planned.operation)
+        place = self.place(planned.operation, result.root)
+        return Observation(planned, "accepted", record, evidence.stdout, place, result)
 
     def _unaccepted(self, planned: Planned) -> Observation:
         """Return the last attempt that failed; stopped and interrupted ones leave nothing."""

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.reports.facts import RunFacts
 from core.reports.markup import code, table, text
 from core.reports.verdict import standing
-from core.reports.wording import DASH, RSS_CAVEAT, count, counted, mebibytes, ratio, seconds
+from core.reports.wording import (
+    DASH,
+    RSS_CAVEAT,
+    count,
+    counted,
+    disturbance,
+    mebibytes,
+    ratio,
+    seconds,
+)
 from core.scoring.comparison import LATENCY_RATIO_LIMIT
 from core.scoring.records import (
     LATENCY_KINDS,
@@ -23,7 +33,7 @@ MAX_ERRORS = 5
 Lines = Iterator[str]
 
 
-def cost(board: Scoreboard) -> Lines:
+def cost(board: Scoreboard, about: RunFacts) -> Lines:
     """Yield latencies by channel, indexing time and memory, then ratios to the baseline and budgets."""
     yield "## Cost"
     yield ""
@@ -42,6 +52,10 @@ def cost(board: Scoreboard) -> Lines:
         )
     yield from table(["Candidate", "emb", "docs", "ctx", "Full indexing", "Sampled peak RSS"], rows)
     yield ""
+    disturbed = disturbance(*about.disturbed)
+    if disturbed:
+        yield f"**Caution:** {disturbed}"
+        yield ""
     yield RSS_CAVEAT
     yield from _ratios(board)
     yield from _budgets(board)

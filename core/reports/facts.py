@@ -25,8 +25,23 @@ class CandidateFacts(NamedTuple):
     form: Form | None = None  # None where nothing was executed, as in a replayed run
 
 
+class TakenOverFacts(NamedTuple):
+    """A run that measured some of this run's results, and how many operations that are."""
+
+    run: str
+    identity: str
+    operations: int
+
+
+class Disturbance(NamedTuple):
+    """How many accepted operations ran beside another campaign on the machine, of all that were planned."""
+
+    operations: int = 0
+    planned: int = 0
+
+
 class RunFacts(NamedTuple):
-    """A run's frozen facts; all of them come from its identity, so a rescore reports the same bytes.
+    """A run's frozen facts, from its identity and its evidence, so that a rescore reports the same bytes.
 
     `created_at` is the moment of freezing as it was recorded (UTC, ISO 8601), never the present one.
     `platform` is the system, machine and processor in words: what latencies depend on.
@@ -44,6 +59,8 @@ class RunFacts(NamedTuple):
     created_at: str | None = None
     index_timeout_s: float | None = None
     query_timeout_s: float | None = None
+    taken_over: tuple[TakenOverFacts, ...] = ()
+    disturbed: Disturbance = Disturbance()
 
     @property
     def private(self) -> frozenset[str]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from core.ranking import CHANNELS
+from core.ranking import CHANNELS, LEVELS
+from core.reports.cautions import cautions
 from core.reports.examples import Example, Outcome, place
 from core.reports.facts import RunFacts
 from core.reports.sentence import Name, Sentence
-from core.reports.verdict import cautions, headline, standing
+from core.reports.verdict import headline, standing
 from core.reports.wording import (
+    DASH,
     difference,
+    disturbance,
     interval,
     mebibytes,
     metric,
@@ -19,7 +22,7 @@ from core.reports.wording import (
     seconds,
     verdict_words,
 )
-from core.scoring.records import CandidateScore, MetricName, Scoreboard
+from core.scoring.records import CandidateScore, Comparison, MetricName, Scoreboard
 from core.text import printable
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ class Leaderboard:
 
     def __init__(self, board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()) -> None:
         self._board = board
+        self._disturbed = disturbance(*about.disturbed)
         public = [example for example in examples if example.repository not in about.private]
         self._example = public[0] if public else None
 
@@ -45,6 +49,8 @@ class Leaderboard:
         """Yield the parts from top to bottom."""
         yield from self._sentences()
         yield self._standing(wide=options.max_width >= WIDE)
+        if self._disturbed:
+            yield _plain("Note: ", "yellow").append(self._disturbed)
         if self._board.comparisons:
             yield self._differences()
         if self._example is not None:
@@ -53,7 +59,10 @@ class Leaderboard:
     def _sentences(self) -> Iterator[Text]:
         for sentence in headline(self._board):
             yield _sentence(sentence)
-        for sentence in cautions(self._board):
+        board = self._board
+        if board.level != LEVELS[0] and all(c.level == board.level for c in board.comparisons.values()):
+            yield _plain(printable(f"Counted by the {board.level} rule: {board.level_reason}."))
+        for sentence in cautions(board):
             yield _plain("Note: ", "yellow").append_text(_sentence(sentence))
 
     def _standing(self, *, wide: bool) -> Table:
@@ -90,7 +99,7 @@ class Leaderboard:
             style = "green" if found.decision == "quality_profile_candidate" else ""
             table.add_row(
                 _plain(name, "bold"),
-                _plain(verdict_words(found.decision, found.support), style),
+                _plain(_verdict(board, found), style),
                 _plain(difference(found.recall_at_5.difference)),
                 _plain(interval(found.recall_at_5.interval, signed=True)),
                 _plain(p_value(found.recall_at_5.p_holm)),
@@ -105,6 +114,11 @@ class Leaderboard:
         for name in standing(self._board):
             if name in example.outcomes:
                 yield _plain("  ").append(name, "bold").append(f": {_told(example.outcomes[name])}")
+
+
+def _verdict(board: Scoreboard, found: Comparison) -> str:
+    words = verdict_words(found.decision, found.support)
+    return words if found.level == board.level else f"{words} ({found.level} rule)"
 
 
 def _told(outcome: Outcome) -> str:
@@ -126,8 +140,8 @@ def _query_medians(score: CandidateScore) -> str:
 
 def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:
     value = metric(getattr(score.macro[cutoff], name))
-    ends = score.intervals.get(cutoff, {}).get(name)
-    return f"{value} ({metric(ends.low)}–{metric(ends.high)})" if ends else value
+    ends = score.intervals[cutoff][name]
+    return f"{value} ({metric(ends.low)}–{metric(ends.high)})" if ends else f"{value} ({DASH})"
 
 
 def _table(words: Sequence[str], numbers: Sequence[str]) -> Table:

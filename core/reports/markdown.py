@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from core.reports import cost_sections, group_sections, method_sections, quality_sections
+from core.reports.cautions import cautions
 from core.reports.examples import Example
 from core.reports.facts import RunFacts
 from core.reports.markup import prose, text
-from core.reports.verdict import cautions, headline
+from core.reports.verdict import headline
 from core.scoring.records import Scoreboard
 
 
@@ -31,7 +32,7 @@ def _lines(board: Scoreboard, about: RunFacts, examples: Sequence[Example]) -> I
     sections = (
         quality_sections.leaderboard(board),
         quality_sections.differences(board),
-        cost_sections.cost(board),
+        cost_sections.cost(board, about),
         cost_sections.coverage(board),
         group_sections.by_repository(board),
         group_sections.by_intent(board),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.reports.facts import CandidateFacts, RunFacts
+from core.reports.facts import CandidateFacts, RunFacts, TakenOverFacts
 from core.reports.markup import code, table, text
 from core.reports.wording import DASH, LIMITS, count, counted, seconds
-from core.scoring.records import Scoreboard
+from core.scoring.comparison import NO_INTERVAL
+from core.scoring.records import Method, Scoreboard
 
 Lines = Iterator[str]
 
@@ -16,15 +17,15 @@ def method(board: Scoreboard) -> Lines:
     """Yield how intervals, probabilities and detectable differences were computed."""
     used = board.method
     scope = (
-        "Draws are made within each repository, so the intervals speak of these repositories only."
+        "Units vary within their repository, so the intervals speak of these repositories only."
         if used.resampling == "within repositories"
-        else "Whole repositories are drawn, so the intervals speak of repositories like these."
+        else "Whole repositories are the units, so the intervals speak of repositories like these."
     )
     yield "## How sure this is"
     yield ""
     yield (
-        f"Cases that share a target file are one unit ({counted(used.units, 'unit')} here). Intervals are "
-        f"percentiles of {count(used.bootstrap_draws)} bootstrap draws of units. {scope}"
+        f"Cases that share a target file are one unit ({counted(used.units, 'unit')} here). "
+        f"{_intervals(used)} {scope}"
     )
     yield ""
     yield (
@@ -33,6 +34,17 @@ def method(board: Scoreboard) -> Lines:
         f"with the +1 correction (seed {used.seed}). Holm's correction covers all candidates and both "
         "metrics. The smallest detectable difference is the one that cases like these would show in four of "
         "five repetitions (2.80 standard errors)."
+    )
+
+
+def _intervals(used: Method) -> str:
+    if used.lone_units:
+        return f"There is {NO_INTERVAL}."
+    if used.intervals == "percentile bootstrap":
+        return f"Intervals are percentiles of {count(used.bootstrap_draws)} bootstrap draws of units."
+    return (
+        "Intervals are the estimate ± 1.96 standard errors of the same units, which is what the bootstrap "
+        f"comes to above {count(used.bootstrap_up_to_units)} units, cut at the metric's own bounds."
     )
 
 
@@ -60,6 +72,7 @@ def identity(board: Scoreboard, about: RunFacts) -> Lines:
             "Time limits",
             f"{seconds(about.index_timeout_s)} an index, {seconds(about.query_timeout_s)} a query",
         ],
+        *(["Taken over", _taken_over(facts)] for facts in about.taken_over),
         ["Boresight", text(about.boresight)],
         ["Python", text(about.python)],
         ["Platform", text(about.platform)],
@@ -89,6 +102,13 @@ def identity(board: Scoreboard, about: RunFacts) -> Lines:
         "report again, without models or Git. Raw output lies in "
         "`operations/CANDIDATE/REPOSITORY/OPERATION/attempt-NNNN/`; `boresight report RUN --format csv` and "
         "`--format trec` give single queries."
+    )
+
+
+def _taken_over(facts: TakenOverFacts) -> str:
+    return (
+        f"{counted(facts.operations, 'operation')} measured by the run {code(facts.run)}, "
+        f"identity {code(facts.identity)}"
     )
 
 

@@ -15,6 +15,7 @@ from core.reports.wording import (
     counted,
     difference,
     interval,
+    lines_per_hit,
     metric,
     p_value,
 )
@@ -55,7 +56,8 @@ def differences(board: Scoreboard) -> Lines:
     yield ""
     yield (
         f"A gain of {difference(MATERIAL_GAIN)} or more in macro Recall@5 or MRR@10 is material; that alone "
-        "makes the decision. Support says whether the cases bear it out."
+        "makes the decision. Support says whether the cases bear it out. Each comparison uses the finest "
+        "matching rule that its two candidates support."
     )
     yield ""
     rows = []
@@ -80,9 +82,9 @@ def differences(board: Scoreboard) -> Lines:
     )
     yield ""
     yield from table(
-        ["Candidate", "Decision", "Support"],
-        [[text(c.candidate), code(c.decision), c.support] for c in _in_standing(board, board.comparisons)],
-        words=3,
+        ["Candidate", "Decision", "Support", "Rule", "Lines per hit (candidate / baseline)"],
+        [_decision_row(comparison) for comparison in _in_standing(board, board.comparisons)],
+        words=4,
     )
 
 
@@ -118,7 +120,8 @@ def levels(board: Scoreboard) -> Lines:
     yield ""
     yield (
         "*exact*: path, line and kind agree; *span*: the target's line lies within the result; *file*: the "
-        "path agrees. Lines per hit: source lines in the first ten results for each case found in them."
+        "path agrees. Lines per hit: source lines in the first ten results for each case found in them, here "
+        f"by the *{board.level}* rule."
     )
     yield ""
     shown = [level for level in LEVELS if any(level in s.levels for s in board.candidates.values())]
@@ -131,7 +134,7 @@ def levels(board: Scoreboard) -> Lines:
             else DASH
             for level in shown
         ]
-        rows.append([text(name), *cells, _lines_per_hit(score)])
+        rows.append([text(name), *cells, lines_per_hit(score.lines_per_hit)])
     titles = [f"{level} (Recall@5 · MRR@10)" for level in shown]
     yield from table(["Candidate", *titles, "Lines per hit"], rows)
 
@@ -142,7 +145,10 @@ def where_they_disagree(board: Scoreboard, examples: Sequence[Example]) -> Lines
         return
     yield "## Where they disagree"
     yield ""
-    yield "The known target's rank with each candidate; `boresight report RUN --format csv` has every case."
+    yield (
+        f"The known target's rank with each candidate, by the *{board.level}* rule; `boresight report RUN "
+        "--format csv` has every case."
+    )
     yield ""
     names = standing(board)
     rows = [
@@ -181,8 +187,7 @@ def _standing_row(board: Scoreboard, name: str) -> list[str]:
 
 def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:
     value = metric(getattr(score.macro[cutoff], name))
-    ends = score.intervals.get(cutoff, {}).get(name)
-    return f"{value} ({interval(ends)})" if ends else value
+    return f"{value} ({interval(score.intervals[cutoff][name])})"
 
 
 def _difference_row(name: str, found: Difference) -> list[str]:
@@ -200,6 +205,16 @@ def _difference_row(name: str, found: Difference) -> list[str]:
     ]
 
 
+def _decision_row(comparison: Comparison) -> list[str]:
+    return [
+        text(comparison.candidate),
+        code(comparison.decision),
+        comparison.support,
+        comparison.level,
+        f"{lines_per_hit(comparison.lines_per_hit)} / {lines_per_hit(comparison.baseline_lines_per_hit)}",
+    ]
+
+
 def _in_standing(board: Scoreboard, comparisons: Mapping[str, Comparison]) -> list[Comparison]:
     return [comparisons[name] for name in standing(board) if name in comparisons]
 
@@ -210,11 +225,3 @@ def _means(score: CandidateScore) -> tuple[tuple[str, ByCutoff], ...]:
 
 def _flat(by_cutoff: ByCutoff, cutoffs: Sequence[int]) -> list[str]:
     return [metric(getattr(by_cutoff[k], field)) for k in cutoffs for field in METRIC_NAMES]
-
-
-def _lines_per_hit(score: CandidateScore) -> str:
-    lines = score.lines_per_hit
-    if lines.value is None:
-        return f"{DASH} ({'no hit' if not lines.unknown else 'no lines returned'})"
-    left_out = f" ({count(lines.unknown)} without lines left out)" if lines.unknown else ""
-    return f"{lines.value:,.1f}{left_out}"

@@ -1,8 +1,9 @@
 """`quality-summary.json`: everything the scores hold, as JSON that a program can rely on.
 
 Format `boresight-summary@1`. Metric values lie in [0, 1], times are seconds, sizes bytes; `null` is
-what was not measured. Keys of cutoffs are strings. Single queries are in `queries.csv`, not here:
-only the few that show best where candidates disagree, and none of private repositories.
+what was not measured or cannot be told. Keys of cutoffs are strings. Every single query is in what
+`boresight report RUN --format csv` prints; here are only the few that show best where candidates
+disagree, and none of private repositories.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from core.reports.cautions import cautions
 from core.reports.examples import Example
 from core.reports.facts import CandidateFacts, RunFacts
 from core.reports.sentence import plain
-from core.reports.verdict import cautions, headline, standing
-from core.reports.wording import LIMITS, RSS_CAVEAT
+from core.reports.verdict import headline, standing
+from core.reports.wording import LIMITS, RSS_CAVEAT, disturbance
 from core.scoring.comparison import LATENCY_RATIO_LIMIT, MATERIAL_GAIN, SIGNIFICANT_P
 from core.scoring.records import (
     ByCutoff,
@@ -41,7 +43,7 @@ def summary(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()
     return {
         "format": SUMMARY_FORMAT,
         "headline": [plain(sentence) for sentence in headline(board)],
-        "cautions": [plain(sentence) for sentence in cautions(board)],
+        "cautions": _cautions(board, about),
         "run": _run(board, about),
         "level": {"used": board.level, "reason": board.level_reason},
         "cutoffs": list(board.cutoffs),
@@ -51,7 +53,7 @@ def summary(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()
         "standing": list(standing(board)),
         "models": {name: _model(board, name) for name in board.candidates},
         "disagreements": [_example(found) for found in examples if found.repository not in about.private],
-        "method": board.method._asdict(),
+        "method": {**board.method._asdict(), "lone_units": list(board.method.lone_units)},
         "thresholds": {
             "material_gain": MATERIAL_GAIN,
             "latency_ratio_limit": LATENCY_RATIO_LIMIT,
@@ -64,6 +66,11 @@ def summary(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()
 def summary_bytes(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()) -> bytes:
     """Return the content of `quality-summary.json`: UTF-8, small objects on one line, a line end last."""
     return ("".join(_encoded(summary(board, about, examples), "")) + "\n").encode("utf-8")
+
+
+def _cautions(board: Scoreboard, about: RunFacts) -> list[str]:
+    disturbed = disturbance(*about.disturbed)
+    return [*(plain(sentence) for sentence in cautions(board)), *([disturbed] if disturbed else [])]
 
 
 def _run(board: Scoreboard, about: RunFacts) -> dict[str, Any]:
@@ -87,6 +94,10 @@ def _run(board: Scoreboard, about: RunFacts) -> dict[str, Any]:
         "python": printable(about.python, TEXT_LIMIT),
         "platform": printable(about.platform, TEXT_LIMIT),
         "limits": {"index_timeout_s": about.index_timeout_s, "query_timeout_s": about.query_timeout_s},
+        "taken_over": [
+            {**facts._asdict(), "run": printable(facts.run, TEXT_LIMIT)} for facts in about.taken_over
+        ],
+        "disturbed": about.disturbed._asdict(),
     }
 
 
@@ -151,11 +162,16 @@ def _index(cost: IndexCost) -> dict[str, Any]:
 def _comparison(found: Comparison) -> dict[str, Any]:
     return {
         "baseline": found.baseline,
+        "level": {"used": found.level, "reason": found.level_reason},
         "recall_at_5": {
             **found.recall_at_5._asdict(),
             "interval": _interval(found.recall_at_5.interval),
         },
         "mrr_at_10": {**found.mrr_at_10._asdict(), "interval": _interval(found.mrr_at_10.interval)},
+        "lines_per_hit": {
+            "candidate": found.lines_per_hit._asdict(),
+            "baseline": found.baseline_lines_per_hit._asdict(),
+        },
         "latency": {kind: ratio._asdict() for kind, ratio in found.latency.items()},
         "decision": found.decision,
         "support": found.support,
@@ -163,8 +179,8 @@ def _comparison(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _interval(found: Interval) -> dict[str, float]:
-    return dict(found._asdict())
+def _interval(found: Interval | None) -> dict[str, float] | None:
+    return None if found is None else dict(found._asdict())
 
 
 def _by_cutoff(found: ByCutoff) -> dict[str, dict[str, float]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from core.ranking import Level
 from core.reports.sentence import Name, Sentence, name_list
 from core.reports.wording import (
-    counted,
     coverage,
     difference,
     equals_p,
@@ -14,13 +14,14 @@ from core.reports.wording import (
     metric,
     percent,
     points,
+    rule_beside,
     signed_points,
+    some,
 )
-from core.scoring.comparison import SIGNIFICANT_P, coverage_gaps
-from core.scoring.records import CandidateScore, Comparison, Difference, Interval, Measures, Scoreboard
+from core.scoring.comparison import coverage_gaps, is_sure_gain
+from core.scoring.records import CandidateScore, Comparison, Difference, Measures, Scoreboard
 
 _SAME = 1e-12  # what rounding in doubles may set apart two equal means
-_GAPS_TOLD = 3
 
 
 def standing(board: Scoreboard) -> tuple[str, ...]:
@@ -47,32 +48,6 @@ def headline(board: Scoreboard) -> tuple[Sentence, ...]:
     return _against_baseline(board, board.baseline)
 
 
-def cautions(board: Scoreboard) -> tuple[Sentence, ...]:
-    """Return what a reader must know before believing the answer, where the answer does not say it.
-
-    Without a comparison these are the coverage gaps; always, the channels that a candidate does not answer.
-    """
-    told: list[Sentence] = []
-    for name, score in board.candidates.items():
-        gaps = () if board.comparisons else coverage_gaps(score)
-        if gaps:
-            own = [gap.removeprefix(f"{name}: ") for gap in gaps]
-            told.append((Name(name), f": {_some(own)}. What was not answered counts as a miss."))
-        if score.counts.unsupported:
-            queries = f"{score.counts.unsupported:,} of {counted(score.counts.planned, 'query', 'queries')}"
-            told.append((Name(name), f" does not answer the channel of {queries}; they count as misses."))
-    return tuple(told)
-
-
-def comparison_sentence(board: Scoreboard, comparison: Comparison) -> Sentence:
-    """Return the verdict on one candidate against the baseline."""
-    if comparison.decision == "needs_more_data":
-        return _no_verdict(board, comparison)
-    if comparison.decision == "quality_profile_candidate":
-        return _gain(board, comparison)
-    return _no_gain(board, comparison)
-
-
 def _against_baseline(board: Scoreboard, baseline: str) -> tuple[Sentence, ...]:
     comparisons = [board.comparisons[name] for name in standing(board) if name in board.comparisons]
     gained = [c for c in comparisons if c.decision == "quality_profile_candidate"]
@@ -83,9 +58,9 @@ def _against_baseline(board: Scoreboard, baseline: str) -> tuple[Sentence, ...]:
     if gained:
         told.append(_gain(board, gained[0]))
         told += _power(gained[0])
-        told += _list("Material gains too: ", gained[1:])
-        told += _list("No material gain: ", rejected)
-        told += _tie(board, gained)
+        told += _list(board, "Material gains too: ", gained[1:])
+        told += _list(board, "No material gain: ", rejected)
+        told += _tie(gained)
     elif len(rejected) == 1:
         told.append(_no_gain(board, rejected[0]))
         told += _power(rejected[0])
@@ -94,20 +69,22 @@ def _against_baseline(board: Scoreboard, baseline: str) -> tuple[Sentence, ...]:
             (
                 f"None of the {len(rejected)} candidates gains materially on ",
                 Name(baseline),
-                f", which finds {_found(board, board.candidates[baseline].macro[5])}; the nearest is ",
-                *_short(rejected[0]),
+                f", which finds {_found(board, _at_5(board, baseline, rejected[0].level))}; the nearest is ",
+                *_short(board, rejected[0]),
                 ".",
             )
         )
-        told += _list("The others: ", rejected[1:])
+        told += _list(board, "The others: ", rejected[1:])
     told += _open(board, open_ones)
     return tuple(told)
 
 
-def _finds(board: Scoreboard, candidate: str) -> Sentence:
-    score = board.candidates[candidate]
-    at_5 = score.macro[5]
-    return (Name(candidate), f" finds {_found(board, at_5)}")
+def _finds(board: Scoreboard, candidate: str, level: Level) -> Sentence:
+    return (Name(candidate), f" finds {_found(board, _at_5(board, candidate, level))}")
+
+
+def _at_5(board: Scoreboard, candidate: str, level: Level) -> Measures:
+    return board.candidates[candidate].levels[level].macro[5]
 
 
 def _found(board: Scoreboard, at_5: Measures) -> str:
@@ -127,13 +104,18 @@ def _gain(board: Scoreboard, comparison: Comparison) -> Sentence:
         else ": a material gain, but not a supported one; chance could explain it."
     )
     if told.metric == "recall":
-        return (*_finds(board, comparison.candidate), *_more_or_less(comparison), end)
+        return (
+            *_finds(board, comparison.candidate, comparison.level),
+            *_more_or_less(board, comparison),
+            end,
+        )
     own, other = metric(told.candidate), metric(told.baseline)
     recall = comparison.recall_at_5
     return (
         Name(comparison.candidate),
         f" ranks the known target higher, with MRR@10 {own} against {other} of ",
         Name(comparison.baseline),
+        rule_beside(board, comparison),
         f" ({difference(told.difference)}, {_certainty(told, signed_metric=True)})",
         f"{end} Recall@5 is {metric(recall.candidate)} against {metric(recall.baseline)}.",
     )
@@ -143,7 +125,7 @@ def _telling(comparison: Comparison) -> Difference:
     """Return the difference that the decision rests on: a supported one before a merely material one."""
     both = (comparison.recall_at_5, comparison.mrr_at_10)
     material = [d for d in both if d.material] or list(both)
-    borne_out = [d for d in material if d.p_holm < SIGNIFICANT_P and d.interval.low > 0]
+    borne_out = [d for d in material if is_sure_gain(d)]
     return (borne_out or material)[0]
 
 
@@ -153,7 +135,11 @@ def _no_gain(board: Scoreboard, comparison: Comparison) -> Sentence:
         if comparison.support == "supported"
         else ": no material gain, though these cases are too few to rule one out."
     )
-    return (*_finds(board, comparison.candidate), *_more_or_less(comparison), end)
+    return (
+        *_finds(board, comparison.candidate, comparison.level),
+        *_more_or_less(board, comparison),
+        end,
+    )
 
 
 def _open(board: Scoreboard, comparisons: Sequence[Comparison]) -> list[Sentence]:
@@ -163,32 +149,32 @@ def _open(board: Scoreboard, comparisons: Sequence[Comparison]) -> list[Sentence
     why = _unanswered(board, [*names, comparisons[0].baseline])
     return [
         ("No verdict yet on ", *name_list(names), f", because {why}."),
-        *_list("Counting that as misses: ", comparisons),
+        *_list(board, "Counting that as misses: ", comparisons),
     ]
 
 
 def _no_verdict(board: Scoreboard, comparison: Comparison) -> Sentence:
     name = comparison.candidate
     why = _unanswered(board, [name, comparison.baseline])
-    found = _found(board, board.candidates[name].macro[5])
+    found = _found(board, _at_5(board, name, comparison.level))
     return (
         "No verdict yet on ",
         Name(name),
         f", because {why}; counting that as misses, it finds {found}",
-        *_more_or_less(comparison),
+        *_more_or_less(board, comparison),
         ".",
     )
 
 
 def _unanswered(board: Scoreboard, names: Sequence[str]) -> str:
     gaps = [gap for name in names for gap in coverage_gaps(board.candidates[name])]
-    return f"not everything planned was answered ({_some(gaps)})"
+    return f"not everything planned was answered ({some(gaps, 'gap')})"
 
 
-def _more_or_less(comparison: Comparison) -> Sentence:
+def _more_or_less(board: Scoreboard, comparison: Comparison) -> Sentence:
     d = comparison.recall_at_5
     baseline = Name(comparison.baseline)
-    certainty = f" ({_certainty(d)})"
+    certainty = f"{rule_beside(board, comparison)} ({_certainty(d)})"
     if abs(d.difference) <= _SAME:
         return (", as much as ", baseline, certainty)
     word = "more" if d.difference > 0 else "less"
@@ -196,6 +182,8 @@ def _more_or_less(comparison: Comparison) -> Sentence:
 
 
 def _certainty(d: Difference, *, signed_metric: bool = False) -> str:
+    if d.interval is None:
+        return f"no interval can be told, adjusted {equals_p(d.p_holm)}"
     if signed_metric:
         ends = interval(d.interval, signed=True)
     else:
@@ -213,26 +201,32 @@ def _power(comparison: Comparison) -> list[Sentence]:
     ]
 
 
-def _short(comparison: Comparison) -> Sentence:
+def _short(board: Scoreboard, comparison: Comparison) -> Sentence:
     d = comparison.recall_at_5
+    rule = rule_beside(board, comparison)
     return (
         Name(comparison.candidate),
-        f" at {percent(d.candidate)} ({signed_points(d.difference)} points, {comparison.support})",
+        f" at {percent(d.candidate)}{rule} ({signed_points(d.difference)} points, {comparison.support})",
     )
 
 
-def _list(start: str, comparisons: Sequence[Comparison]) -> list[Sentence]:
+def _list(board: Scoreboard, start: str, comparisons: Sequence[Comparison]) -> list[Sentence]:
     if not comparisons:
         return []
     parts: list[str] = [start]
     for position, comparison in enumerate(comparisons):
         parts += ["; "] if position else []
-        parts += _short(comparison)
+        parts += _short(board, comparison)
     return [(*parts, ".")]
 
 
-def _tie(board: Scoreboard, gained: Sequence[Comparison]) -> list[Sentence]:
-    equal = [c.candidate for c in gained if _level_with(board, c.candidate, gained[0].candidate)]
+def _tie(gained: Sequence[Comparison]) -> list[Sentence]:
+    first = gained[0]
+    equal = [
+        c.candidate
+        for c in gained
+        if c.level == first.level and abs(c.recall_at_5.candidate - first.recall_at_5.candidate) <= _SAME
+    ]
     return [(*name_list(equal), " find equally much in their first five results.")] if len(equal) > 1 else []
 
 
@@ -243,7 +237,7 @@ def _without_baseline(board: Scoreboard) -> tuple[Sentence, ...]:
     at_5 = board.candidates[first].macro[5]
     if len(order) == 1:
         return (
-            (*_finds(board, first), *_own_interval(board.candidates[first]), "."),
+            (*_finds(board, first, board.level), *_own_interval(board.candidates[first]), "."),
             ("There is nothing to compare it with: run a second candidate and name a baseline.",),
         )
     untested = ("No baseline was named, so no difference was tested.",)
@@ -255,7 +249,7 @@ def _without_baseline(board: Scoreboard) -> tuple[Sentence, ...]:
     runner_up = order[1]
     return (
         (
-            *_finds(board, first),
+            *_finds(board, first, board.level),
             f", the most of {len(order)} candidates; next is ",
             Name(runner_up),
             f" at {percent(recall_at_5(board, runner_up))}.",
@@ -272,7 +266,7 @@ def _by_rank(board: Scoreboard, top: Sequence[str]) -> Sentence:
 
 
 def _own_interval(score: CandidateScore) -> Sentence:
-    found: Interval | None = score.intervals.get(5, {}).get("recall")
+    found = score.intervals.get(5, {}).get("recall")
     if found is None:
         return ()
     return (f" ({coverage(found)} interval {percent(found.low)} to {percent(found.high)})",)
@@ -280,10 +274,3 @@ def _own_interval(score: CandidateScore) -> Sentence:
 
 def _level_with(board: Scoreboard, one: str, other: str) -> bool:
     return abs(recall_at_5(board, one) - recall_at_5(board, other)) <= _SAME
-
-
-def _some(gaps: Iterable[str]) -> str:
-    all_gaps = list(gaps)
-    more = len(all_gaps) - _GAPS_TOLD
-    shown = all_gaps if more <= 0 else [*all_gaps[:_GAPS_TOLD], f"and {counted(more, 'more gap')}"]
-    return "; ".join(shown)

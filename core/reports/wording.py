@@ -6,13 +6,15 @@ in sentences. Probabilities are written like metrics, `.004`. What is not known 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from core.scoring.records import Decision, Interval, Support
+from core.scoring.records import Comparison, Decision, Interval, LinesPerHit, Scoreboard, Support
 
 DASH: Final = "—"
 MINUS: Final = "−"
 MIB: Final = 1024 * 1024
+_TOLD = 3  # of several things, before the rest is only counted
 
 DECISION_WORDS: Final[dict[Decision, str]] = {
     "reference": "baseline",
@@ -24,6 +26,11 @@ DECISION_WORDS: Final[dict[Decision, str]] = {
 RSS_CAVEAT: Final = (
     "Memory is the largest sum of resident memory over the process tree, sampled every 50 ms: a lower bound "
     "on the peak that can count shared pages twice, so it cannot establish that a hard limit was kept."
+)
+
+NO_WIDTH: Final = (
+    "An interval without width says that every unit of cases gave the same value here; it cannot show how "
+    "far other cases would differ."
 )
 
 LIMITS: Final = (
@@ -59,6 +66,35 @@ def interval(value: Interval | None, *, signed: bool = False) -> str:
         return DASH
     write = difference if signed else metric
     return f"{write(value.low)} to {write(value.high)}"
+
+
+def has_no_width(value: Interval | None) -> bool:
+    """Tell whether an interval's ends are one but for rounding."""
+    return value is not None and value.high - value.low < 1e-9
+
+
+def rule_beside(board: Scoreboard, comparison: Comparison) -> str:
+    """Return ` by the span rule` where a comparison uses a finer rule than the leaderboard, else nothing."""
+    return "" if comparison.level == board.level else f" by the {comparison.level} rule"
+
+
+def lines_per_hit(value: LinesPerHit) -> str:
+    """Write source lines per hit as `12.5`, or a dash with the reason."""
+    if value.value is None:
+        return f"{DASH} ({'no hit' if not value.unknown else 'no lines returned'})"
+    left_out = f" ({count(value.unknown)} without lines left out)" if value.unknown else ""
+    return f"{value.value:,.1f}{left_out}"
+
+
+def disturbance(operations: int, planned: int) -> str:
+    """Return the caution about operations that ran beside another campaign; empty where none did."""
+    if not operations:
+        return ""
+    latencies = "its latency is" if operations == 1 else "their latencies are"
+    return (
+        f"{count(operations)} of {counted(planned, 'operation')} ran while another campaign was measuring on "
+        f"this machine; {latencies} disturbed."
+    )
 
 
 def coverage(value: Interval) -> str:
@@ -125,6 +161,13 @@ def count(number: int | None) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write a count with its noun: `1 case`, `75 cases`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def some(things: Sequence[str], one: str, many: str | None = None) -> str:
+    """List a few things, and count the rest: `a; b; c; and 2 more gaps`."""
+    more = len(things) - _TOLD
+    rest = [f"and {counted(more, f'more {one}', f'more {many}' if many else None)}"] if more > 0 else []
+    return "; ".join([*things[:_TOLD], *rest])
 
 
 def verdict_words(decision: Decision, support: Support) -> str:

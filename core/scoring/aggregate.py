@@ -27,7 +27,7 @@ from core.scoring.tallies import (
     group_score,
     level_scores,
     lines_per_hit,
-    tally_cells,
+    tally_levels,
 )
 from core.scoring.uncertainty import Uncertainty
 
@@ -41,8 +41,10 @@ def score(
     """Score a campaign: each iterable is read once, and no ranking is held.
 
     Failed, missing and unsupported queries score 0 and stay in every denominator; macro is the mean of
-    the repositories' means, micro the mean over queries. The same plan and outcomes give the same
-    scoreboard, in whatever order the outcomes come. Raises ValueError for a plan that contradicts
+    the repositories' means, micro the mean over queries. Candidates are scored at the finest level that all
+    of them support, each comparison with the baseline at the finest that its two do, so that no third
+    candidate changes it. The same plan and outcomes give the same scoreboard, in whatever order the
+    outcomes come. Raises ValueError for a plan that contradicts
     itself or an outcome that it does not hold, and InputError for a cutoff outside 1 to 100.
     """
     check_plan(plan)
@@ -50,13 +52,20 @@ def score(
     plan = plan._replace(cutoffs=cutoffs)
     level, level_reason = comparison_level(plan.candidates)
     ledgers = open_ledgers(plan, queries, probes, indexes)
-    uncertainty = Uncertainty(plan, ledgers, level)
+    compared = _compared_levels(plan)
+    uncertainty = Uncertainty(plan, ledgers, level, {name: own for name, (own, _) in compared.items()})
     candidates = {
         name: _candidate_score(plan, ledger, level, uncertainty) for name, ledger in ledgers.items()
     }
-    differences = uncertainty.differences({name: found.macro for name, found in candidates.items()})
+    differences = uncertainty.differences(
+        {
+            name: {own: scored.macro for own, scored in found.levels.items()}
+            for name, found in candidates.items()
+        }
+    )
     comparisons = {
-        name: _comparison(plan, ledgers, candidates, name, found) for name, found in differences.items()
+        name: _comparison(plan, ledgers, candidates, name, compared[name], found)
+        for name, found in differences.items()
     }
     return Scoreboard(
         level=level,
@@ -75,7 +84,8 @@ def score(
 def _candidate_score(
     plan: ScoringPlan, ledger: Ledger, level: Level, uncertainty: Uncertainty
 ) -> CandidateScore:
-    cells = tally_cells(ledger, plan.cases, level)
+    tallies = tally_levels(ledger, plan.cases)
+    cells = tallies[level]
     whole = group_score(cells, plan.cutoffs)
     probes = ledger.probes.values()
     indexing = index_cost(plan.repositories if ledger.candidate.indexes else (), ledger.indexes)
@@ -86,7 +96,7 @@ def _candidate_score(
         counts=whole.counts,
         macro=whole.macro,
         micro=whole.micro,
-        intervals=uncertainty.intervals(ledger.candidate.candidate),
+        intervals=uncertainty.intervals(ledger.candidate.candidate, whole.macro),
         repositories=_groups(plan, [(cell.repository, cell) for cell in cells], plan.repositories),
         intents=_groups(plan, [(cell.intent, cell) for cell in cells], _intents(plan)),
         cells={
@@ -95,7 +105,7 @@ def _candidate_score(
             )
             for repository in plan.repositories
         },
-        levels=level_scores(ledger, plan.cases, plan.cutoffs),
+        levels=level_scores(tallies, plan.cutoffs),
         lines_per_hit=lines_per_hit(ledger, plan.cases, level),
         errors=error_classes(ledger, plan.cases),
         probes=operation_counts(
@@ -119,25 +129,41 @@ def _groups(
     return {key: group_score(inside, plan.cutoffs) for key, inside in members.items() if inside}
 
 
+def _compared_levels(plan: ScoringPlan) -> dict[str, tuple[Level, str]]:
+    """Return, for each candidate but the baseline, the finest level that both support, and why that one."""
+    baseline = next((item for item in plan.candidates if item.candidate == plan.baseline), None)
+    if baseline is None:
+        return {}
+    return {
+        item.candidate: comparison_level((baseline, item)) for item in plan.candidates if item is not baseline
+    }
+
+
 def _comparison(
     plan: ScoringPlan,
     ledgers: Mapping[str, Ledger],
     candidates: Mapping[str, CandidateScore],
     name: str,
+    compared_at: tuple[Level, str],
     differences: tuple[Difference, ...],
 ) -> Comparison:
     baseline = plan.baseline
     if baseline is None:
         raise ValueError("a comparison needs a baseline")
     ours, theirs = ledgers[name], ledgers[baseline]
+    level, level_reason = compared_at
     recall, mrr = differences
     gaps = (*coverage_gaps(candidates[name]), *coverage_gaps(candidates[baseline]))
     decision = decide(gaps, recall.difference, mrr.difference)
     return Comparison(
         candidate=name,
         baseline=baseline,
+        level=level,
+        level_reason=level_reason,
         recall_at_5=recall,
         mrr_at_10=mrr,
+        lines_per_hit=lines_per_hit(ours, plan.cases, level),
+        baseline_lines_per_hit=lines_per_hit(theirs, plan.cases, level),
         latency={
             kind: latency_ratio(
                 ours.timings(kind), theirs.timings(kind), (ours.candidate.form, theirs.candidate.form)

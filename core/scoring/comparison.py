@@ -10,6 +10,7 @@ MATERIAL_GAIN = 0.05  # absolute, in macro Recall@5 or MRR@10
 LATENCY_RATIO_LIMIT = 1.25  # candidate's median over baseline's: reported, never deciding
 SIGNIFICANT_P = 0.05  # after Holm's correction
 SMALLEST_UNITS_TO_RULE_OUT = 60
+NO_INTERVAL = "no interval, as a repository with a single unit of cases shows no variation"
 
 _ROUNDING = 1e-9  # 0.45 − 0.40 in doubles falls short of 0.05 by rounding, and still reaches it
 
@@ -62,17 +63,20 @@ def support_for(decision: Decision, differences: Sequence[Difference]) -> Suppor
     - `rejected` is supported if the intervals of both metrics lie below MATERIAL_GAIN, over at least
       SMALLEST_UNITS_TO_RULE_OUT units. By the rule of three, n units without any gain leave room for one
       of 3/n (Hanley & Lippman-Hand 1983), and 3/60 = 0.05; a bootstrap cannot see what was not sampled.
-    - `needs_more_data` never is.
+    - `needs_more_data` never is, and nothing is that would need an interval which cannot be told.
     """
     if decision == "quality_profile_candidate":
-        borne_out = any(d.material and d.p_holm < SIGNIFICANT_P and d.interval.low > 0 for d in differences)
+        borne_out = any(d.material and is_sure_gain(d) for d in differences)
     elif decision == "rejected":
-        borne_out = all(
-            d.interval.high < MATERIAL_GAIN and d.units >= SMALLEST_UNITS_TO_RULE_OUT for d in differences
-        )
+        borne_out = all(_rules_out_gain(d) for d in differences)
     else:
         borne_out = False
     return "supported" if borne_out else "inconclusive"
+
+
+def is_sure_gain(d: Difference) -> bool:
+    """Tell whether a gain differs from 0 by both its adjusted p and its interval."""
+    return d.interval is not None and d.p_holm < SIGNIFICANT_P and d.interval.low > 0
 
 
 def reasons_for(gaps: Sequence[str], differences: Sequence[Difference]) -> tuple[str, ...]:
@@ -80,10 +84,19 @@ def reasons_for(gaps: Sequence[str], differences: Sequence[Difference]) -> tuple
     return (*gaps, *(_told(difference) for difference in differences))
 
 
+def _rules_out_gain(d: Difference) -> bool:
+    return (
+        d.interval is not None and d.interval.high < MATERIAL_GAIN and d.units >= SMALLEST_UNITS_TO_RULE_OUT
+    )
+
+
 def _told(d: Difference) -> str:
     reach = "reaches" if d.material else "does not reach"
+    if d.interval is None:
+        interval = NO_INTERVAL
+    else:
+        interval = f"{d.interval.level:.0%} interval {d.interval.low:+.4f} to {d.interval.high:+.4f}"
     return (
-        f"macro {_COMPARED[d.metric]}@{d.cutoff} {d.difference:+.4f} {reach} +{MATERIAL_GAIN}; "
-        f"{d.interval.level:.0%} interval {d.interval.low:+.4f} to {d.interval.high:+.4f}, "
+        f"macro {_COMPARED[d.metric]}@{d.cutoff} {d.difference:+.4f} {reach} +{MATERIAL_GAIN}; {interval}, "
         f"Holm-adjusted p {d.p_holm:.4f}, {d.nonzero_units} of {d.units} units differ"
     )

@@ -91,7 +91,7 @@ def comparison_level(candidates: Sequence[CandidatePlan]) -> tuple[Level, str]:
         raise ValueError("a comparison needs at least one candidate")
     coarsest = max(candidates, key=lambda plan: LEVELS.index(plan.level)).level
     if coarsest == LEVELS[0]:
-        return coarsest, "every candidate returns the line and kind of what it found"
+        return coarsest, "all return the line and kind of what they find"
     holding_back = [plan.candidate for plan in candidates if plan.level == coarsest]
     verb = "supports" if len(holding_back) == 1 else "support"
     return coarsest, f"{', '.join(holding_back)} {verb} nothing finer"
@@ -112,19 +112,11 @@ def answered_query(
     sampled_peak_rss_bytes: int | None = None,
 ) -> QueryScore:
     """Reduce one answer (duplicates already removed) to what scoring keeps of it."""
-    return QueryScore(
-        candidate=candidate,
-        repository=case.repository,
-        intent=case.intent,
-        case_id=case.case_id,
-        channel=case.channel,
-        status="answered",
-        error_class=None,
+    return _nothing_found(candidate, case, "answered")._replace(
         returned=len(ranking),
         target_ranks=target_ranks_by_level(ranking, targets),
         relevant=len(targets),
         elapsed_s=elapsed_s,
-        timed_out=False,
         lines_returned=lines_returned(ranking),
         sampled_peak_rss_bytes=sampled_peak_rss_bytes,
     )
@@ -146,6 +138,15 @@ def unanswered_query(
     """
     if status == "answered":
         raise ValueError("an answered query has a ranking: use answered_query")
+    return _nothing_found(candidate, case, status)._replace(
+        error_class=error_class,
+        elapsed_s=elapsed_s,
+        timed_out=timed_out,
+        sampled_peak_rss_bytes=sampled_peak_rss_bytes,
+    )
+
+
+def _nothing_found(candidate: str, case: PlannedCase, status: Status) -> QueryScore:
     relevant = len(case.target_paths)
     return QueryScore(
         candidate=candidate,
@@ -154,12 +155,11 @@ def unanswered_query(
         case_id=case.case_id,
         channel=case.channel,
         status=status,
-        error_class=error_class,
+        error_class=None,
         returned=0,
         target_ranks=dict.fromkeys(LEVELS, (None,) * relevant),
         relevant=relevant,
-        elapsed_s=elapsed_s,
-        timed_out=timed_out,
+        elapsed_s=None,
+        timed_out=False,
         lines_returned=None,
-        sampled_peak_rss_bytes=sampled_peak_rss_bytes,
     )

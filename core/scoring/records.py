@@ -222,9 +222,10 @@ class BudgetNote(NamedTuple):
 
 
 class CandidateScore(NamedTuple):
-    """Everything told of one candidate on its own.
+    """Everything told of one candidate on its own, at the scoreboard's level.
 
-    `intervals` belongs to `macro`, keyed like it for the cutoffs 1, 5 and 10 and then by metric name.
+    `intervals` belongs to `macro`, keyed like it for the cutoffs 1, 5 and 10 and then by metric name; None
+    is one that cannot be estimated (`Method.lone_units` says why).
     `levels` holds every level that the candidate's locations support, the one used included.
     """
 
@@ -233,7 +234,7 @@ class CandidateScore(NamedTuple):
     counts: QueryCounts
     macro: ByCutoff
     micro: ByCutoff
-    intervals: Mapping[int, Mapping[MetricName, Interval]]
+    intervals: Mapping[int, Mapping[MetricName, Interval | None]]
     repositories: Mapping[str, GroupScore]
     intents: Mapping[str, GroupScore]
     cells: Mapping[str, Mapping[str, GroupScore]]  # repository, then intent
@@ -252,7 +253,7 @@ class Difference(NamedTuple):
 
     `units` are groups of cases that share a target file, `nonzero_units` those on which the two differ.
     `p` is two-sided, by enumeration where `exact`; `p_holm` is adjusted over all candidates and both
-    metrics. `smallest_detectable` is None where it cannot be estimated.
+    metrics. `interval`, `standard_error` and `smallest_detectable` are None where they cannot be estimated.
     """
 
     metric: MetricName
@@ -260,7 +261,7 @@ class Difference(NamedTuple):
     candidate: float
     baseline: float
     difference: float
-    interval: Interval
+    interval: Interval | None
     p: float
     p_holm: float
     exact: bool
@@ -288,12 +289,20 @@ class LatencyRatio(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """A candidate against the baseline; `reasons` says in words what the decision and support rest on."""
+    """A candidate against the baseline, at the finest level that these two support.
+
+    The scoreboard's level may be coarser, where another candidate supports nothing finer. `reasons` says in
+    words what the decision and support rest on.
+    """
 
     candidate: str
     baseline: str
+    level: Level
+    level_reason: str
     recall_at_5: Difference
     mrr_at_10: Difference
+    lines_per_hit: LinesPerHit  # the candidate's, at this comparison's level
+    baseline_lines_per_hit: LinesPerHit
     latency: Mapping[LatencyKind, LatencyRatio]
     decision: Decision
     support: Support
@@ -301,18 +310,29 @@ class Comparison(NamedTuple):
 
 
 class Method(NamedTuple):
-    """How the uncertainty was computed, so that a report can say so."""
+    """How the uncertainty was computed, so that a report can say so.
+
+    `lone_units` are the repositories with one unit: where units are resampled within repositories, a single
+    one shows no variation, so that no interval, standard error or detectable difference can be told.
+    """
 
     units: int  # groups of cases that share a target file
     resampling: Literal["within repositories", "over repositories"]
+    intervals: Literal["percentile bootstrap", "normal approximation"]
     bootstrap_draws: int
+    bootstrap_up_to_units: int  # normal approximation above
+    lone_units: tuple[str, ...]
     randomization_draws: int
     exact_up_to_units: int
     seed: int
 
 
 class Scoreboard(NamedTuple):
-    """The outcome of a campaign: candidates in the plan's order, comparisons of all but the baseline."""
+    """The outcome of a campaign: candidates in the plan's order, comparisons of all but the baseline.
+
+    `level` is the finest that all candidates support, so that their own scores compare; each comparison has
+    its own.
+    """
 
     level: Level
     level_reason: str

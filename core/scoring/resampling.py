@@ -5,6 +5,10 @@ A sample is a list of strata, each a list of units; the statistic is the mean ov
 each is a stratum and its units are resampled: the interval speaks for these repositories. With
 CLUSTER_FROM_REPOSITORIES or more there is one stratum whose units are the repositories themselves.
 
+The bootstrap's work grows with the units, and its gain over the normal approximation shrinks with them:
+above BOOTSTRAP_UP_TO_UNITS the interval is the estimate ± z · standard error, the two being the same there
+but for the draws' own error. The standard error is that of the same units, by the same strata.
+
 Sources: Efron & Tibshirani 1993, "An introduction to the bootstrap", ch. 13 (percentile interval);
 Cochran 1977, "Sampling techniques", 6.4 (variance of a ratio from cluster totals).
 """
@@ -19,9 +23,11 @@ from typing import NamedTuple
 
 from core.scoring.records import Interval
 
+BOOTSTRAP_UP_TO_UNITS = 2000
 BOOTSTRAP_DRAWS = 1999  # the 2.5 % and 97.5 % points are then the 50th and the 1950th value, uninterpolated
 CLUSTER_FROM_REPOSITORIES = 10
 CONFIDENCE = 0.95
+Z = 1.959963984540054  # the normal distribution's 97.5 % point
 
 _FIELD_BYTES = 8
 _FIELD = 8 * _FIELD_BYTES
@@ -44,6 +50,11 @@ def strata_of(units_by_repository: Mapping[str, Sequence[Unit]]) -> Strata:
     if len(strata) < CLUSTER_FROM_REPOSITORIES:
         return strata
     return [[Unit(1, _means(units)) for units in strata]]
+
+
+def is_bootstrapped(strata: Strata) -> bool:
+    """Tell whether there are few enough units to resample."""
+    return sum(map(len, strata)) <= BOOTSTRAP_UP_TO_UNITS
 
 
 def bootstrap(strata: Strata, seed: str) -> list[list[float]]:
@@ -74,8 +85,9 @@ def bootstrap(strata: Strata, seed: str) -> list[list[float]]:
 def percentile_interval(draws: Sequence[float]) -> Interval:
     """Return the values between which the middle 95 % of the draws lie.
 
-    The ends are the ⌊(n + 1)·2.5 %⌋-th smallest and largest. Where a repository has one unit only,
-    resampling it moves nothing, and the interval is too narrow.
+    The ends are the ⌊(n + 1)·2.5 %⌋-th smallest and largest. Where a stratum has one unit only,
+    resampling it moves nothing, and the interval is too narrow: `standard_error` is None there, and no
+    interval should be told.
     """
     ordered = sorted(draws)
     # The product is rounded first: 2000 · 0.025 comes out of doubles a little above 50.
@@ -83,8 +95,19 @@ def percentile_interval(draws: Sequence[float]) -> Interval:
     return Interval(ordered[tail - 1], ordered[-tail], CONFIDENCE)
 
 
-def standard_error(strata: Strata, plus: int, minus: int) -> float | None:
-    """Return the standard error of the difference of two columns' statistics, paired by unit.
+def normal_interval(estimate: float, error: float) -> Interval:
+    """Return the estimate ± Z standard errors."""
+    return Interval(estimate - Z * error, estimate + Z * error, CONFIDENCE)
+
+
+def clipped(interval: Interval, lowest: float) -> Interval:
+    """Cut an interval to what its quantity can be: from `lowest` (0 for metrics, −1 for differences) to 1."""
+    low, high = (min(max(end, lowest), 1.0) for end in (interval.low, interval.high))
+    return interval._replace(low=low, high=high)
+
+
+def standard_error(strata: Strata, plus: int, minus: int | None = None) -> float | None:
+    """Return the standard error of a column's statistic, or of the paired difference of two.
 
     With d_u = plus's sum − minus's and residuals e_u = d_u − cases_u · (Σd / Σcases): the variance of a
     stratum's mean is U/(U − 1) · Σe² / (Σcases)², that of the macro mean their sum / strata². Returns
@@ -94,7 +117,9 @@ def standard_error(strata: Strata, plus: int, minus: int) -> float | None:
         return None
     variance = 0.0
     for units in strata:
-        sums = [unit.values[plus] - unit.values[minus] for unit in units]
+        sums = [unit.values[plus] for unit in units]
+        if minus is not None:
+            sums = [d - unit.values[minus] for d, unit in zip(sums, units, strict=True)]
         cases = sum(unit.cases for unit in units)
         mean = math.fsum(sums) / cases
         squares = math.fsum((d - unit.cases * mean) ** 2 for unit, d in zip(units, sums, strict=True))

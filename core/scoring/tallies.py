@@ -57,15 +57,17 @@ def group_score(cells: Sequence[CellTally], cutoffs: Sequence[int]) -> GroupScor
     return GroupScore(counts, macro, whole.means(cutoffs))
 
 
+def tally_levels(ledger: Ledger, cases: Sequence[PlannedCase]) -> dict[Level, list[CellTally]]:
+    """Count the same outcomes by every level that the candidate's locations support, finest first."""
+    return {level: tally_cells(ledger, cases, level) for level in supported_levels(ledger.candidate.level)}
+
+
 def level_scores(
-    ledger: Ledger, cases: Sequence[PlannedCase], cutoffs: Sequence[int]
-) -> Mapping[Level, LevelScore]:
-    """Score the same answers by every level that the candidate's locations support, finest first."""
-    scores: dict[Level, LevelScore] = {}
-    for level in supported_levels(ledger.candidate.level):
-        group = group_score(tally_cells(ledger, cases, level), cutoffs)
-        scores[level] = LevelScore(group.macro, group.micro)
-    return scores
+    tallies: Mapping[Level, Sequence[CellTally]], cutoffs: Sequence[int]
+) -> dict[Level, LevelScore]:
+    """Score each level's tallies of all cells."""
+    groups = {level: group_score(cells, cutoffs) for level, cells in tallies.items()}
+    return {level: LevelScore(group.macro, group.micro) for level, group in groups.items()}
 
 
 def lines_per_hit(ledger: Ledger, cases: Sequence[PlannedCase], level: Level) -> LinesPerHit:

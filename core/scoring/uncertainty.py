@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from core.ranking import Level
@@ -20,13 +21,18 @@ from core.scoring.records import (
     MetricName,
     PlannedCase,
     ScoringPlan,
+    TargetRanks,
 )
 from core.scoring.resampling import (
     BOOTSTRAP_DRAWS,
+    BOOTSTRAP_UP_TO_UNITS,
     CLUSTER_FROM_REPOSITORIES,
     Strata,
     Unit,
     bootstrap,
+    clipped,
+    is_bootstrapped,
+    normal_interval,
     percentile_interval,
     standard_error,
     strata_of,
@@ -45,152 +51,190 @@ COMPARED: tuple[tuple[MetricName, int], ...] = (("recall", 5), ("mrr", 10))
 
 _COLUMNS = tuple((cutoff, metric) for cutoff in ALWAYS_KEPT_CUTOFFS for metric in METRIC_NAMES)
 
+Macros = Mapping[Level, ByCutoff]
+"""One candidate's macro metrics by every level that it supports."""
+
 
 class _Sample(NamedTuple):
-    """Units of cases with a block of columns for each candidate, and their bootstrap."""
+    """Units of cases with a block of columns for each candidate and level in use, and their bootstrap."""
 
-    units: list[tuple[str, Unit]]  # with the repository
+    units: Mapping[str, Sequence[Unit]]  # by repository
     sizes: Mapping[str, int]
     strata: Strata
-    draws: list[list[float]]
-    blocks: Mapping[str, int]  # a candidate's first column
+    draws: list[list[float]] | None  # None above BOOTSTRAP_UP_TO_UNITS
+    blocks: Mapping[tuple[str, Level], int]  # the first column
 
-    def column(self, candidate: str, metric: MetricName, cutoff: int) -> int:
-        return self.blocks[candidate] + _COLUMNS.index((cutoff, metric))
+    def column(self, candidate: str, level: Level, metric: MetricName, cutoff: int) -> int:
+        return self.blocks[candidate, level] + _COLUMNS.index((cutoff, metric))
 
 
 class Uncertainty:
-    """The sampling error of a scoreboard at one level, computed from one set of resamples.
+    """The sampling error of a scoreboard, computed from one set of units.
 
-    `ledgers` are in the plan's order; everything depends on the plan's seed and on nothing else.
+    `ledgers` are in the plan's order. Candidates are judged at `level`, each comparison with the baseline at
+    its own level in `compared`. Everything depends on the plan's seed and on nothing else.
     """
 
-    def __init__(self, plan: ScoringPlan, ledgers: Mapping[str, Ledger], level: Level) -> None:
+    def __init__(
+        self, plan: ScoringPlan, ledgers: Mapping[str, Ledger], level: Level, compared: Mapping[str, Level]
+    ) -> None:
         self._plan = plan
-        self._sample = _draw(plan, ledgers, level)
+        self._level = level
+        self._compared = compared
+        self._sample = _draw(plan, ledgers, _blocks(plan, level, compared))
 
     @property
     def method(self) -> Method:
         """How the numbers here were computed."""
-        clustered = len(self._sample.sizes) >= CLUSTER_FROM_REPOSITORIES
+        sample = self._sample
+        clustered = len(sample.sizes) >= CLUSTER_FROM_REPOSITORIES
         resampling: Literal["within repositories", "over repositories"] = (
             "over repositories" if clustered else "within repositories"
         )
+        lone = () if clustered else tuple(name for name, units in sample.units.items() if len(units) == 1)
         return Method(
-            units=len(self._sample.units),
+            units=sum(map(len, sample.units.values())),
             resampling=resampling,
+            intervals="normal approximation" if sample.draws is None else "percentile bootstrap",
             bootstrap_draws=BOOTSTRAP_DRAWS,
+            bootstrap_up_to_units=BOOTSTRAP_UP_TO_UNITS,
+            lone_units=lone,
             randomization_draws=RANDOMIZATION_DRAWS,
             exact_up_to_units=EXACT_UP_TO_UNITS,
             seed=self._plan.seed,
         )
 
-    def intervals(self, candidate: str) -> dict[int, dict[MetricName, Interval]]:
+    def intervals(self, candidate: str, macro: ByCutoff) -> dict[int, dict[MetricName, Interval | None]]:
         """Return the interval of each macro metric of a candidate at the cutoffs that are always kept."""
-        draws = self._sample.draws
-        return {
-            cutoff: {
-                metric: percentile_interval(draws[self._sample.column(candidate, metric, cutoff)])
-                for metric in METRIC_NAMES
-            }
-            for cutoff in ALWAYS_KEPT_CUTOFFS
-        }
+        found: dict[int, dict[MetricName, Interval | None]] = {}
+        for cutoff, metric in _COLUMNS:
+            column = self._sample.column(candidate, self._level, metric, cutoff)
+            error = standard_error(self._sample.strata, column)
+            interval = self._interval(getattr(macro[cutoff], metric), error, column)
+            found.setdefault(cutoff, {})[metric] = interval
+        return found
 
-    def differences(self, macros: Mapping[str, ByCutoff]) -> dict[str, tuple[Difference, ...]]:
-        """Compare each candidate with the baseline on the COMPARED metrics, Holm-adjusted over all.
-
-        `macros` holds the macro metrics of all candidates; without a baseline nothing is compared.
-        """
-        baseline = self._plan.baseline
-        if baseline is None:
-            return {}
-        others = [plan.candidate for plan in self._plan.candidates if plan.candidate != baseline]
+    def differences(self, macros: Mapping[str, Macros]) -> dict[str, tuple[Difference, ...]]:
+        """Compare each candidate with the baseline on the COMPARED metrics, Holm-adjusted over all."""
         tests = [
-            self._test(candidate, baseline, metric, cutoff)
-            for candidate in others
+            self._test(candidate, metric, cutoff)
+            for candidate in self._compared
             for metric, cutoff in COMPARED
         ]
         adjusted = holm([test.p for test in tests])
         results = iter(zip(tests, adjusted, strict=True))
         return {
             candidate: tuple(
-                self._difference(candidate, baseline, metric, cutoff, macros, *next(results))
+                self._difference(candidate, metric, cutoff, macros, *next(results))
                 for metric, cutoff in COMPARED
             )
-            for candidate in others
+            for candidate in self._compared
         }
 
-    def _test(self, candidate: str, baseline: str, metric: MetricName, cutoff: int) -> Randomization:
+    def _test(self, candidate: str, metric: MetricName, cutoff: int) -> Randomization:
         sample = self._sample
-        plus = sample.column(candidate, metric, cutoff)
-        minus = sample.column(baseline, metric, cutoff)
+        plus, minus = self._columns(candidate, metric, cutoff)
         contributions = [
             (unit.values[plus] - unit.values[minus]) / sample.sizes[repository] / len(sample.sizes)
-            for repository, unit in sample.units
+            for repository, units in sample.units.items()
+            for unit in units
         ]
         return paired_randomization(contributions, f"{self._plan.seed}/signs/{metric}@{cutoff}/{candidate}")
 
     def _difference(
         self,
         candidate: str,
-        baseline: str,
         metric: MetricName,
         cutoff: int,
-        macros: Mapping[str, ByCutoff],
+        macros: Mapping[str, Macros],
         test: Randomization,
         p_holm: float,
     ) -> Difference:
-        sample = self._sample
-        plus = sample.column(candidate, metric, cutoff)
-        minus = sample.column(baseline, metric, cutoff)
-        ours = getattr(macros[candidate][cutoff], metric)
-        theirs = getattr(macros[baseline][cutoff], metric)
-        error = standard_error(sample.strata, plus, minus)
+        level = self._compared[candidate]
+        plus, minus = self._columns(candidate, metric, cutoff)
+        ours = getattr(macros[candidate][level][cutoff], metric)
+        theirs = getattr(macros[self._baseline][level][cutoff], metric)
+        error = standard_error(self._sample.strata, plus, minus)
         return Difference(
             metric=metric,
             cutoff=cutoff,
             candidate=ours,
             baseline=theirs,
             difference=ours - theirs,
-            interval=percentile_interval(
-                [a - b for a, b in zip(sample.draws[plus], sample.draws[minus], strict=True)]
-            ),
+            interval=self._interval(ours - theirs, error, plus, minus),
             p=test.p,
             p_holm=p_holm,
             exact=test.exact,
-            units=len(sample.units),
+            units=sum(map(len, self._sample.units.values())),
             nonzero_units=test.nonzero_units,
             standard_error=error,
             smallest_detectable=smallest_detectable(error, test.nonzero_units),
             material=is_material(ours - theirs),
         )
 
+    def _interval(
+        self, estimate: float, error: float | None, plus: int, minus: int | None = None
+    ) -> Interval | None:
+        """Return the interval of a column, or of the difference of two, from one set of draws."""
+        if error is None:
+            return None
+        lowest = 0.0 if minus is None else -1.0
+        draws = self._sample.draws
+        if draws is None:
+            return clipped(normal_interval(estimate, error), lowest)
+        values = draws[plus]
+        if minus is not None:
+            values = [ours - theirs for ours, theirs in zip(values, draws[minus], strict=True)]
+        return clipped(percentile_interval(values), lowest)
 
-def _draw(plan: ScoringPlan, ledgers: Mapping[str, Ledger], level: Level) -> _Sample:
-    units: list[tuple[str, Unit]] = []
-    by_repository: dict[str, list[Unit]] = {repository: [] for repository in plan.repositories}
+    def _columns(self, candidate: str, metric: MetricName, cutoff: int) -> tuple[int, int]:
+        level = self._compared[candidate]
+        return (
+            self._sample.column(candidate, level, metric, cutoff),
+            self._sample.column(self._baseline, level, metric, cutoff),
+        )
+
+    @property
+    def _baseline(self) -> str:
+        if self._plan.baseline is None:
+            raise ValueError("a comparison needs a baseline")
+        return self._plan.baseline
+
+
+def _blocks(plan: ScoringPlan, level: Level, compared: Mapping[str, Level]) -> list[tuple[str, Level]]:
+    """Return every candidate at every level that something is computed at, each once."""
+    blocks = [(candidate.candidate, level) for candidate in plan.candidates]
+    for candidate, own in compared.items():
+        blocks += [(candidate, own), (str(plan.baseline), own)]
+    return list(dict.fromkeys(blocks))
+
+
+def _draw(plan: ScoringPlan, ledgers: Mapping[str, Ledger], blocks: Sequence[tuple[str, Level]]) -> _Sample:
+    units: dict[str, list[Unit]] = {repository: [] for repository in plan.repositories}
     for positions in group_units(plan.cases):
         cases = [plan.cases[position] for position in positions]
-        unit = Unit(len(cases), _sums(cases, ledgers, level))
-        units.append((cases[0].repository, unit))
-        by_repository[cases[0].repository].append(unit)
-    strata = strata_of(by_repository)
+        units[cases[0].repository].append(Unit(len(cases), _sums(cases, ledgers, blocks)))
+    strata = strata_of(units)
     return _Sample(
         units=units,
         sizes=repository_sizes(plan.cases),
         strata=strata,
-        draws=bootstrap(strata, f"{plan.seed}/bootstrap"),
-        blocks={candidate: position * len(_COLUMNS) for position, candidate in enumerate(ledgers)},
+        draws=bootstrap(strata, f"{plan.seed}/bootstrap") if is_bootstrapped(strata) else None,
+        blocks={block: position * len(_COLUMNS) for position, block in enumerate(blocks)},
     )
 
 
-def _sums(cases: Sequence[PlannedCase], ledgers: Mapping[str, Ledger], level: Level) -> tuple[float, ...]:
-    """Sum a unit's metrics over its cases: for each candidate one value for each of _COLUMNS."""
+def _sums(
+    cases: Sequence[PlannedCase], ledgers: Mapping[str, Ledger], blocks: Sequence[tuple[str, Level]]
+) -> tuple[float, ...]:
+    """Sum a unit's metrics over its cases: for each block one value for each of _COLUMNS."""
     sums: list[float] = []
-    for ledger in ledgers.values():
-        rows = []
-        for case in cases:
-            ranks = ledger.ranks(case, level)
-            rows.append([value for cutoff in ALWAYS_KEPT_CUTOFFS for value in measures_of(ranks, cutoff)])
-        sums += [math.fsum(column) for column in zip(*rows, strict=True)]
+    for candidate, level in blocks:
+        rows = [_row(ledgers[candidate].ranks(case, level)) for case in cases]
+        sums += rows[0] if len(rows) == 1 else map(math.fsum, zip(*rows, strict=True))
     return tuple(sums)
+
+
+@lru_cache(maxsize=4096)
+def _row(ranks: TargetRanks) -> tuple[float, ...]:
+    return tuple(value for cutoff in ALWAYS_KEPT_CUTOFFS for value in measures_of(ranks, cutoff))

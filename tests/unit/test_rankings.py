@@ -11,10 +11,11 @@ import pytest
 
 from core import api
 from core.campaign.plan import Planned
-from core.canonical import sha256_of
+from core.canonical import sha256, sha256_of
 from core.errors import IdentityError, InputError
 from core.rankings import Observation, RunReader
-from core.retrievers.protocol import AnswerError
+from core.retrievers import registry
+from core.retrievers.protocol import AnswerError, Features
 from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt
 from core.run.layout import Operation
 from tests.support.campaigns import campaign, fake, make_scene, run_new
@@ -178,6 +179,47 @@ def test_absolute_paths_are_read_by_the_place_that_the_run_had(finished: Finishe
     assert seen.place is not None
     assert seen.place.repository != reader.layout.source("store"), "the run was moved since"
     assert seen.place.repository.name == "store"
+
+
+def test_a_place_is_made_once_for_each_cell_and_root(
+    finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered = []
+
+    def configuration(self: object) -> tuple[str, bytes]:
+        rendered.append(self)
+        return ".other", b""
+
+    reader = RunReader(finished.run)
+    monkeypatch.setattr(registry._module("fake").FakeRetriever, "configuration", configuration)
+    places = {id(seen.place): seen.place for seen in reader.observations()}
+    assert {place.configuration.name for place in places.values() if place} == {"a.json", "b.json"}
+    assert len(places) == 2
+    assert rendered == []
+
+
+def test_an_observation_carries_the_digests_of_its_attempt(finished: Finished) -> None:
+    reader = RunReader(finished.run)
+    seen = reader.observe(first_query(reader))
+    assert seen.result is not None
+    assert seen.result.stdout_sha256 == sha256(seen.stdout)
+    assert (seen.origin, seen.disturbed) == (None, False)
+
+
+def test_an_adapter_that_changed_since_does_not_rewrite_history(
+    finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = api.rescore(finished.run)
+    changed = Features(frozenset({"docs"}), False, False, True, False, level="file")
+    monkeypatch.setattr(
+        registry._module("fake").FakeRetriever, "features", property(lambda retriever: changed)
+    )
+    reader = RunReader(finished.run)
+    assert reader.features["a"] == Features(frozenset({"emb", "docs"}), True, True, False, True, "exact")
+    after = api.rescore(finished.run)
+    assert after.board == before.board
+    assert after.facts == before.facts
+    assert (after.board.level, after.unaccepted) == ("exact", 0)
 
 
 def test_unsupported_channels_and_probes_were_never_planned(tmp_path: Path) -> None:

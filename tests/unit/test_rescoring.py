@@ -11,9 +11,11 @@ import pytest
 from core import api
 from core.cli import main
 from core.errors import BoresightError, Exit, IdentityError
+from core.outcomes import read_outcomes
 from core.rankings import RunReader
 from core.retrievers import registry
-from core.run.layout import RunLayout
+from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt, read_result
+from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.finished import CASES, OPERATIONS, Finished, finished_run
@@ -40,34 +42,34 @@ def evidence(run: Path) -> dict[str, bytes]:
 
 def test_a_second_rescore_writes_the_same_bytes_and_touches_nothing_else(finished: Finished) -> None:
     before = evidence(finished.run)
-    api.rescore(finished.run)
+    api.rescore(finished.run, write=True)
     first = reports(finished.run)
     for name in REPORTS:
         (finished.run / name).unlink()
-    api.rescore(finished.run)
+    api.rescore(finished.run, write=True)
     assert reports(finished.run) == first
     assert evidence(finished.run) == before
 
 
 def test_without_writing_nothing_is_written(finished: Finished) -> None:
     before = evidence(finished.run)
-    rescored = api.rescore(finished.run, write=False)
+    rescored = api.rescore(finished.run)
     assert rescored.unaccepted == 0
     assert evidence(finished.run) == before
     assert not any((finished.run / name).exists() for name in REPORTS)
 
 
 def test_no_repository_executable_or_state_is_needed(finished: Finished) -> None:
-    api.rescore(finished.run)
+    api.rescore(finished.run, write=True)
     first = reports(finished.run)
     for folder in ("repositories", "state", "configs"):
         shutil.rmtree(finished.run / folder)
-    assert api.rescore(finished.run).unaccepted == 0
+    assert api.rescore(finished.run, write=True).unaccepted == 0
     assert reports(finished.run) == first
 
 
 def test_scores_are_those_of_the_evidence(finished: Finished) -> None:
-    rescored = api.rescore(finished.run, write=False)
+    rescored = api.rescore(finished.run)
     score = rescored.board.candidates["a"]
     assert (score.counts.planned, score.counts.answered) == (CASES, CASES)
     assert score.intents["symbol_lookup"].micro[1].hit == 1.0
@@ -102,14 +104,59 @@ def test_failed_results_are_a_negative_answer(tmp_path: Path) -> None:
     ran = run_new(campaign(scene, fake("a", faults={"a": "wrong_shape"}, probe=False)), tmp_path / "run")
     assert ran.state == "failed"
     assert main(["rescore", str(ran.run)]) == Exit.NEGATIVE
-    score = api.rescore(ran.run, write=False)
+    score = api.rescore(ran.run)
     assert score.board.candidates["a"].counts.failed == score.unaccepted > 0
+
+
+def test_operations_beside_another_campaign_are_counted_and_told(finished: Finished) -> None:
+    reader = RunReader(finished.run)
+    layout = reader.layout
+    seen = next(seen for seen in reader.observations() if seen.planned.operation.kind == "ctx")
+    operation = seen.planned.operation
+    attempt = begin_attempt(layout, operation, {})
+    attempt.stdout.write_bytes(seen.stdout)
+    publish_attempt(attempt, {"outcome": "answered"}, Validation("accepted"), disturbed=True)
+    index = read_result(layout, Operation(operation.candidate, operation.repository, "index"))
+    accept_attempt(layout, attempt, reader.record.cell(operation.candidate, operation.repository), index)
+
+    rescored = api.rescore(finished.run, write=True)
+    assert (rescored.unaccepted, rescored.facts.disturbed) == (0, (1, 2 * OPERATIONS))
+    summary = json.loads(reports(finished.run)["quality-summary.json"])
+    assert summary["run"]["disturbed"] == {"operations": 1, "planned": 2 * OPERATIONS}
+    told = f"1 of {2 * OPERATIONS} operations ran while another campaign was measuring on this machine"
+    assert told in reports(finished.run)["quality-summary.md"].decode()
+
+
+def test_single_queries_are_told_without_paying_for_statistics(
+    finished: Finished, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from core import rescoring
+
+    def unwanted(*arguments: object) -> None:
+        raise AssertionError("scored")
+
+    monkeypatch.setattr(rescoring, "score", unwanted)
+    assert read_outcomes(finished.run).unaccepted == 0
+    assert main(["report", str(finished.run), "--format", "csv"]) == Exit.DONE
+    assert capsys.readouterr().out.count("\n") == 1 + 2 * CASES
+    assert main(["report", str(finished.run), "--format", "trec"]) == Exit.DONE
+
+
+@pytest.mark.parametrize("form", ["csv", "trec"])
+def test_single_queries_of_changed_evidence_are_refused(
+    finished: Finished, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    path = next((finished.run / "operations/a/store").glob("ctx-*")) / "attempt-0001" / "stderr"
+    path.write_bytes(b"edited")
+    assert main(["report", str(finished.run), "--format", form]) == Exit.IDENTITY
+    assert capsys.readouterr().out == ""
+    assert not (finished.run / "exports").exists()
 
 
 def test_changed_evidence_is_refused_by_name_and_reports_stay(
     finished: Finished, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    api.rescore(finished.run)
+    api.rescore(finished.run, write=True)
     before = reports(finished.run)
     path = next((finished.run / "operations/a/store").glob("primary-*")) / "attempt-0001" / "stdout"
     path.write_bytes(path.read_bytes().replace(b"records", b"Records"))
@@ -118,7 +165,7 @@ def test_changed_evidence_is_refused_by_name_and_reports_stay(
     assert f"{path.parts[-3]}/attempt-0001/stdout: changed since it was recorded" in said
     assert reports(finished.run) == before
     with pytest.raises(IdentityError):
-        api.rescore(finished.run, write=False)
+        api.rescore(finished.run)
 
 
 def test_an_output_that_no_longer_reads_counts_as_failed(
@@ -132,7 +179,7 @@ def test_an_output_that_no_longer_reads_counts_as_failed(
         raise AnswerError("wrong_shape", "a newer reader wants more")
 
     monkeypatch.setattr(fakes.FakeRetriever, "read_ranking", stricter)
-    rescored = api.rescore(finished.run, write=False)
+    rescored = api.rescore(finished.run)
     assert rescored.unaccepted == 2 * CASES
     assert rescored.board.candidates["a"].counts.failed == CASES
     assert main(["report", str(finished.run), "--format", "trec"]) == Exit.DONE
@@ -155,12 +202,12 @@ def test_a_run_that_is_being_written_is_not_rescored(
 def test_reports_that_cannot_be_written_are_told_with_the_remedy(finished: Finished) -> None:
     (finished.run / "quality-summary.json").mkdir()
     with pytest.raises(BoresightError, match=r"reports cannot be written: .* then `boresight rescore`"):
-        api.rescore(finished.run)
+        api.rescore(finished.run, write=True)
 
 
 def test_private_text_stays_in_the_evidence(tmp_path: Path) -> None:
     finished = finished_run(tmp_path, private=True)
-    api.rescore(finished.run)
+    api.rescore(finished.run, write=True)
     assert main(["report", str(finished.run), "--format", "trec"]) == Exit.DONE
     cases = api.read_bank(finished.run / "cases.jsonl").cases
     secrets = {case.query for case in cases} | {target.path for case in cases for target in case.targets}
@@ -173,7 +220,7 @@ def test_private_text_stays_in_the_evidence(tmp_path: Path) -> None:
         assert not [secret for secret in secrets if secret in text], path.name
 
 
-@pytest.mark.parametrize("form", ["text", "md", "json", "csv", "queries"])
+@pytest.mark.parametrize("form", ["text", "md", "json", "csv", "metrics"])
 def test_no_report_tells_private_text(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     finished = finished_run(tmp_path, private=True)
     assert main(["report", str(finished.run), "--format", form]) == Exit.DONE

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from core.banks.case import Case, Evidence
-from core.ranking import Location, Target
+from core.ranking import Level, Location, Target
 from core.reports.examples import Example, disagreements
 from core.reports.facts import CandidateFacts, RepositoryFacts, RunFacts
 from core.scoring.aggregate import score
@@ -45,8 +45,13 @@ def campaign(
     error_class: str = "invalid_json",
     memory_budget_mib: float | None = None,
     max_index_seconds: float | None = None,
+    levels: Mapping[str, Level] | None = None,
 ) -> Campaign:
-    """Score candidates given as `{name: one rank for each case}`; repositories map to their private flag."""
+    """Score candidates given as `{name: one rank for each case}`; repositories map to their private flag.
+
+    `levels` says whose locations are coarser than `exact`; such a candidate's results have no lines.
+    """
+    coarse = levels or {}
     labels = repositories if repositories is not None else {"alpha": False}
     size = len(next(iter(ranks.values())))
     cases = tuple(_case(position, list(labels.items())) for position in range(size))
@@ -54,13 +59,13 @@ def campaign(
         PlannedCase(c.id, c.repo, c.intent, c.channel, tuple(t.path for t in c.targets)) for c in cases
     ]
     queries = tuple(
-        _query(name, plan, case, rank, error_class)
+        _query(name, plan, case, rank, error_class, lines=name not in coarse)
         for name, own in ranks.items()
         for plan, case, rank in zip(planned, cases, own, strict=True)
         if rank != "missing"
     )
     plan = ScoringPlan(
-        candidates=tuple(CandidatePlan(name) for name in ranks),
+        candidates=tuple(CandidatePlan(name, level=coarse.get(name, "exact")) for name in ranks),
         repositories=tuple(labels),
         cases=tuple(planned),
         cutoffs=cutoffs,
@@ -99,12 +104,17 @@ def _case(position: int, labels: Sequence[tuple[str, bool]]) -> Case:
     )
 
 
-def _query(name: str, plan: PlannedCase, case: Case, rank: Rank, error_class: str) -> QueryScore:
+def _query(
+    name: str, plan: PlannedCase, case: Case, rank: Rank, error_class: str, *, lines: bool
+) -> QueryScore:
     if rank == "failed":
         return unanswered_query(name, plan, "failed", error_class=error_class, elapsed_s=0.1)
     if rank == "unsupported":
         return unanswered_query(name, plan, "unsupported")
-    return answered_query(name, plan, case.targets, ranking_of(case, rank), elapsed_s=0.05)
+    ranking = ranking_of(case, rank)
+    if not lines:
+        ranking = tuple(Location(found.path) for found in ranking)
+    return answered_query(name, plan, case.targets, ranking, elapsed_s=0.05)
 
 
 def ranking_of(case: Case, rank: Rank) -> tuple[Location, ...]:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from core.banks.case import Case
 from core.reports.examples import Example
+from core.reports.facts import Disturbance
 from core.reports.leaderboard import Leaderboard
 from tests.unit.reports.boards import SECRET, Campaign, Rank, campaign
 
@@ -81,3 +82,30 @@ def test_the_longest_names_fold_rather_than_push_numbers_off() -> None:
 def test_rich_is_imported_only_when_something_is_drawn() -> None:
     program = "import sys, core.reports.leaderboard; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_rule_is_named_where_it_is_not_the_finest() -> None:
+    own: dict[str, list[Rank]] = {"lexical": [1, None] * 40, "hybrid": [1, 1, 2, 3] * 20}
+    exact = campaign(own, baseline="lexical")
+    assert " rule" not in shown(exact, 200)
+    coarse = campaign(own, baseline="lexical", levels={"lexical": "file"})
+    assert "Counted by the file rule: lexical supports nothing finer." in shown(coarse, 200)
+    mixed = campaign({**own, "grep": [2, 1] * 40}, baseline="lexical", levels={"grep": "file"})
+    screen = shown(mixed, 200)
+    assert "material gain, supported (exact rule)" in screen
+    assert "Note: The leaderboard counts by the file rule" in screen
+
+
+def test_disturbed_latencies_are_noted_below_them(compared: Campaign) -> None:
+    disturbed = compared._replace(about=compared.about._replace(disturbed=Disturbance(1, 604)))
+    assert (
+        "Note: 1 of 604 operations ran while another campaign was measuring on this machine; its latency is "
+        "disturbed."
+    ) in shown(disturbed, 200)
+    assert "disturbed" not in shown(compared, 200)
+
+
+def test_an_interval_that_cannot_be_told_is_a_dash() -> None:
+    screen = shown(campaign({"a": [1], "b": [2]}, baseline="a"), 200)
+    assert "1.000 (—)" in screen
+    assert "Note: alpha holds a single unit of cases" in screen

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from core.reports.examples import Example
+from core.reports.facts import Disturbance
 from core.reports.markdown import markdown
 from tests.unit.reports.boards import SECRET, Campaign, Rank, campaign
 
@@ -163,3 +164,43 @@ def test_many_candidates_and_repositories_keep_the_report_short() -> None:
     report = markdown(found.board, found.about)
     assert "And 45 more, in `quality-summary.json`." in section(report, "By repository")
     assert "## By repository and intent" not in report
+
+
+def test_each_comparison_names_its_rule_and_lines_per_hit_beside_the_decision() -> None:
+    own: dict[str, list[Rank]] = {"lexical": [1, None] * 40, "hybrid": [1] * 80, "grep": [2] * 80}
+    found = campaign(own, baseline="lexical", levels={"grep": "file"})
+    report = markdown(found.board, found.about)
+    decisions = section(report, "Differences to lexical")
+    assert "| hybrid | `quality_profile_candidate` | supported | exact | 86.0 / 176.0 |" in decisions
+    assert (
+        "| grep | `quality_profile_candidate` | supported | file | — (no lines returned) / 176.0 |"
+        in decisions
+    )
+    assert "by the *file* rule: grep supports nothing finer." in section(report, "Leaderboard")
+
+
+def test_an_interval_that_cannot_be_told_is_a_dash_with_its_reason() -> None:
+    found = campaign({"a": [1], "b": [2]}, baseline="a")
+    report = markdown(found.board, found.about)
+    assert "| a | baseline | 1.000 (—) | 1.000 (—) | 1.000 (—) | 1.000 (—) |" in report
+    assert "There is no interval, as a repository with a single unit" in section(report, "How sure this is")
+    assert "alpha holds a single unit of cases" in report
+
+
+def test_the_report_says_how_its_intervals_were_computed(report: str) -> None:
+    assert "percentiles of 1,999 bootstrap draws of units" in section(report, "How sure this is")
+    own: dict[str, list[Rank]] = {"a": [1, 2, None] * 700}
+    large = campaign(own)
+    sure = section(markdown(large.board, large.about), "How sure this is")
+    assert "estimate ± 1.96 standard errors" in sure
+    assert "above 2,000 units" in sure
+    assert "bootstrap draws" not in sure
+
+
+def test_disturbed_latencies_are_told_next_to_them(compared: Campaign) -> None:
+    assert "disturbed" not in markdown(compared.board, compared.about)
+    about = compared.about._replace(disturbed=Disturbance(312, 604))
+    assert (
+        "**Caution:** 312 of 604 operations ran while another campaign was measuring on this machine; "
+        "their latencies are disturbed."
+    ) in section(markdown(compared.board, about), "Cost")

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from core.canonical import load_json
+from core.reports.facts import Disturbance
 from core.reports.summary import summary, summary_bytes
 from tests.unit.reports.boards import SECRET, Campaign, Rank, campaign
 
@@ -83,3 +84,25 @@ def test_examples_of_public_repositories_show_ranks_and_words(compared: Campaign
     assert {"case", "repository", "intent", "query", "targets", "outcomes"} == set(found[0])
     assert found[0]["outcomes"] == {"lexical": 4, "hybrid": 2} or found[0]["outcomes"]["hybrid"] == 1
     json.dumps(found)
+
+
+def test_a_comparison_tells_its_own_rule_and_lines_per_hit() -> None:
+    own: dict[str, list[Rank]] = {"lexical": [1, None], "hybrid": [1, 1], "grep": [2, 2]}
+    found = campaign(own, baseline="lexical", levels={"grep": "file"})
+    told = summary(found.board, found.about)
+    assert told["level"] == {"used": "file", "reason": "grep supports nothing finer"}
+    comparison = told["models"]["hybrid"]["comparison"]
+    assert comparison["level"]["used"] == "exact"
+    assert comparison["lines_per_hit"]["candidate"]["hits"] == 2
+    assert comparison["lines_per_hit"]["baseline"]["hits"] == 1
+
+
+def test_what_cannot_be_told_is_null_and_what_was_disturbed_is_counted() -> None:
+    found = campaign({"a": [1], "b": [2]}, baseline="a")
+    about = found.about._replace(disturbed=Disturbance(3, 7))
+    told = load_json(summary_bytes(found.board, about))
+    assert told["models"]["b"]["intervals"]["5"]["recall"] is None
+    assert told["models"]["b"]["comparison"]["recall_at_5"]["interval"] is None
+    assert told["method"]["lone_units"] == ["alpha"]
+    assert told["run"]["disturbed"] == {"operations": 3, "planned": 7}
+    assert told["cautions"][-1].startswith("3 of 7 operations ran while another campaign")

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+from core.reports.cautions import cautions
 from core.reports.sentence import Name, plain
-from core.reports.verdict import cautions, comparison_sentence, headline, standing
+from core.reports.verdict import headline, standing
 from tests.unit.reports.boards import Campaign, Rank, campaign
 
 
@@ -177,18 +178,41 @@ def test_several_repositories_are_said_to_be_averaged() -> None:
     assert "for 75.0 % of queries (mean of 2 repositories)" in told(found)[0]
 
 
-def test_cautions_tell_gaps_without_a_comparison_and_unanswered_channels_always() -> None:
-    found = campaign({"a": ["failed", "unsupported", 1, 1]})
+def mixed() -> Campaign:
+    """A file-level third beside two that return lines; by file nothing sets the two apart."""
+    return campaign(
+        {
+            "lexical": ranks((40, 1), (40, None)),
+            "hybrid": ranks((60, 1), (20, None)),
+            "grep": ranks((30, 1), (50, None)),
+        },
+        baseline="lexical",
+        levels={"grep": "file"},
+    )
+
+
+def test_a_comparison_by_another_rule_than_the_leaderboards_names_it() -> None:
+    found = mixed()
+    first, second = told(found)
+    assert "25.0 points more than lexical by the exact rule (95 % interval" in first
+    assert second == "No material gain: grep at 37.5 % (−12.5 points, supported)."
     assert [plain(sentence) for sentence in cautions(found.board)] == [
-        "a: primary query failed, 1 of 4. What was not answered counts as a miss.",
-        "a does not answer the channel of 1 of 4 queries; they count as misses.",
+        "The leaderboard counts by the file rule, as grep supports nothing finer; hybrid against lexical by "
+        "the exact rule, the finest that both support."
     ]
-    compared = campaign({"a": [1, 1], "b": [1, "failed"]}, baseline="a")
-    assert cautions(compared.board) == ()
 
 
-def test_one_comparison_can_be_told_on_its_own() -> None:
-    found = campaign({"a": ranks((80, 1)), "b": ranks((80, 1)), "c": ranks((80, 1))}, baseline="a")
-    sentence = plain(comparison_sentence(found.board, found.board.comparisons["c"]))
-    assert sentence.startswith("c finds the known target")
-    assert sentence.endswith("and these cases rule one out.")
+def test_a_missing_interval_is_told_with_its_reason() -> None:
+    found = campaign(
+        {"a": [1, None, 1], "b": [1, 1, 1]},
+        baseline="a",
+        repositories={"alpha": False, "beta": False},
+    )
+    assert found.board.method.lone_units == ("beta",)
+    assert "(no interval can be told, adjusted p = 1.000)" in told(found)[0]
+    assert plain(cautions(found.board)[0]) == (
+        "beta holds a single unit of cases that share a target file, which shows no variation: no interval "
+        "can be told."
+    )
+    alone = campaign({"a": [1]})
+    assert told(alone)[0] == ("a finds the known target in the first five results for 100.0 % of queries.")

@@ -35,6 +35,11 @@ def compared(gains: int, losses: int, same: int, *, repositories: int = 1) -> Sc
     return score(plan(cases), queries)
 
 
+def known(interval: Interval | None) -> Interval:
+    assert interval is not None
+    return interval
+
+
 def test_macro_weighs_repositories_and_micro_weighs_queries() -> None:
     cases = [case("a", "small"), *(case(f"b{n}", "large") for n in range(3))]
     found = score(plan(cases, ["m"], baseline=None), [outcome("m", cases[0], 2)]).candidates["m"]
@@ -99,7 +104,55 @@ def test_known_target_recall_counts_each_target() -> None:
     assert found.macro[10] == Measures(1.0, 0.75, 0.5)
 
 
-def test_all_candidates_are_compared_at_the_finest_level_that_all_support() -> None:
+def at_levels(candidate: str, planned: PlannedCase, **ranks: int | None) -> QueryScore:
+    """One query whose target was found at one rank for each level."""
+    return outcome(candidate, planned)._replace(target_ranks={level: (ranks[level],) for level in LEVELS})
+
+
+def test_a_comparison_is_unchanged_by_a_candidate_of_coarser_locations() -> None:
+    """By file all find everything; by line `good` finds more: a file-level third must not hide that."""
+    cases = [case(str(n)) for n in range(80)]
+    queries = []
+    for n, planned in enumerate(cases):
+        queries += [
+            at_levels("base", planned, exact=1 if n < 30 else None, span=1, file=1),
+            at_levels("good", planned, exact=1 if n < 60 else None, span=1, file=1),
+        ]
+    coarse = [at_levels("coarse", planned, exact=None, span=None, file=2) for planned in cases]
+    fine = [CandidatePlan(name, probes=False, indexes=False) for name in ("base", "good")]
+    third = CandidatePlan("coarse", level="file", probes=False, indexes=False)
+    two = score(plan(cases, fine), queries)
+    three = score(plan(cases, [*fine, third]), [*queries, *coarse])
+
+    before, after = two.comparisons["good"], three.comparisons["good"]
+    assert (before.level, before.decision) == ("exact", "quality_profile_candidate")
+    for ours, theirs in ((before.recall_at_5, after.recall_at_5), (before.mrr_at_10, after.mrr_at_10)):
+        assert ours._replace(p_holm=0) == theirs._replace(p_holm=0)
+        assert ours.p_holm <= theirs.p_holm  # Holm's family grew
+    adjusted = before._replace(
+        recall_at_5=after.recall_at_5, mrr_at_10=after.mrr_at_10, reasons=after.reasons
+    )
+    assert adjusted == after
+
+    assert (three.level, three.level_reason) == ("file", "coarse supports nothing finer")
+    assert {found.macro[5].recall for found in three.candidates.values()} == {1.0}
+    assert three.comparisons["coarse"].level == "file"
+    assert three.comparisons["coarse"].recall_at_5.difference == 0.0
+    assert two.level == "exact"
+
+
+def test_lines_per_hit_of_a_comparison_are_those_at_its_level() -> None:
+    planned = case("a")
+    queries = [at_levels(name, planned, exact=None, span=1, file=1) for name in ("base", "cand", "coarse")]
+    candidates = [CandidatePlan(name, probes=False, indexes=False) for name in ("base", "cand")]
+    third = CandidatePlan("coarse", level="span", probes=False, indexes=False)
+    board = score(plan([planned], [*candidates, third]), queries)
+    fine, coarse = board.comparisons["cand"], board.comparisons["coarse"]
+    assert fine.lines_per_hit == LinesPerHit(value=None, lines=10, hits=0, unknown=0)
+    assert coarse.lines_per_hit == coarse.baseline_lines_per_hit == LinesPerHit(10.0, 10, 1, 0)
+
+
+def test_the_leaderboard_uses_the_finest_level_that_all_support() -> None:
     planned = case("a")
     candidates = [
         CandidatePlan("fine", probes=False, indexes=False),
@@ -114,6 +167,30 @@ def test_all_candidates_are_compared_at_the_finest_level_that_all_support() -> N
     fine = {level: scored.macro[5].mrr for level, scored in board.candidates["fine"].levels.items()}
     assert fine == {"exact": 0.0, "span": 0.5, "file": 1.0}
     assert list(board.candidates["coarse"].levels) == ["span", "file"]
+
+
+def test_many_units_get_the_normal_interval_of_their_standard_error() -> None:
+    few, many = (compared(gains=n // 10, losses=0, same=n - n // 10) for n in (200, 2001))
+    assert few.method.intervals == "percentile bootstrap"
+    assert many.method.intervals == "normal approximation"
+    recall = many.comparisons["cand"].recall_at_5
+    reach = known(recall.interval).high - recall.difference
+    assert reach == pytest.approx(1.96 * (recall.standard_error or 0.0), rel=1e-4)
+    assert many.candidates["cand"].intervals[5]["recall"] == Interval(1.0, 1.0)
+    assert many == compared(gains=200, losses=0, same=1801)
+
+
+def test_a_repository_with_one_unit_leaves_no_interval_and_no_support() -> None:
+    cases = [case("lone", "small"), *(case(f"c{n}", "large") for n in range(100))]
+    queries = [outcome("cand", planned, 1) for planned in cases]
+    queries += [outcome("base", planned, None) for planned in cases]
+    board = score(plan(cases), queries)
+    assert board.method.lone_units == ("small",)
+    assert board.candidates["base"].intervals[5]["recall"] is None
+    comparison = board.comparisons["cand"]
+    assert (comparison.recall_at_5.interval, comparison.recall_at_5.smallest_detectable) == (None, None)
+    assert (comparison.decision, comparison.support) == ("quality_profile_candidate", "inconclusive")
+    assert "no interval, as a repository with a single unit" in comparison.reasons[0]
 
 
 def test_lines_returned_per_hit_leave_out_answers_without_lines() -> None:
@@ -167,7 +244,8 @@ def test_a_sure_gain_is_supported() -> None:
     assert (recall.baseline, recall.candidate) == (0.7, 0.98)
     assert recall.difference == pytest.approx(0.28)
     assert (recall.units, recall.nonzero_units, recall.exact) == (100, 32, False)
-    assert 0.15 < recall.interval.low < 0.28 < recall.interval.high < 0.4
+    interval = known(recall.interval)
+    assert 0.15 < interval.low < 0.28 < interval.high < 0.4
     assert recall.p < recall.p_holm < 0.05
     assert recall.smallest_detectable == pytest.approx(2.8 * (recall.standard_error or 0.0))
     assert (comparison.decision, comparison.support) == ("quality_profile_candidate", "supported")
@@ -217,8 +295,8 @@ def test_cases_that_share_a_target_file_are_one_unit() -> None:
     board = score(plan(cases), [outcome("cand", planned, 1) for planned in cases])
     recall = board.comparisons["cand"].recall_at_5
     assert (recall.units, recall.nonzero_units, recall.p) == (1, 1, 1.0)
-    assert recall.standard_error is None
-    assert board.method.units == 1
+    assert (recall.standard_error, recall.interval) == (None, None)
+    assert (board.method.units, board.method.lone_units) == (1, ("r",))
 
 
 def test_ten_repositories_are_resampled_themselves() -> None:
@@ -227,7 +305,7 @@ def test_ten_repositories_are_resampled_themselves() -> None:
     assert few.method.resampling == "within repositories"
     assert many.method.resampling == "over repositories"
     # Every repository holds 2 gains, and half of them a loss: they differ less than single cases do.
-    wide, narrow = (board.comparisons["cand"].recall_at_5.interval for board in (few, many))
+    wide, narrow = (known(board.comparisons["cand"].recall_at_5.interval) for board in (few, many))
     assert narrow.high - narrow.low < wide.high - wide.low
 
 
@@ -315,7 +393,9 @@ def test_macro_and_intervals_agree_with_plain_arithmetic(drawn: list[tuple[str, 
         by_repository.setdefault(repository, []).append(1 / rank if rank and rank <= 10 else 0.0)
     means = [sum(values) / len(values) for values in by_repository.values()]
     assert found.macro[10].mrr == pytest.approx(sum(means) / len(means))
+    lone = min(len(values) for values in by_repository.values()) == 1
     for cutoff, metrics in found.intervals.items():
         for name, interval in metrics.items():
-            assert 0.0 <= interval.low <= interval.high <= 1.0 + 1e-9, (cutoff, name)
+            assert (interval is None) == lone
+            assert interval is None or 0.0 <= interval.low <= interval.high <= 1.0, (cutoff, name)
     assert sum(group.counts.planned for group in found.repositories.values()) == len(cases)

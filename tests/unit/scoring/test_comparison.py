@@ -14,7 +14,7 @@ from core.scoring.records import Decision, Difference, Interval, Support
 
 
 def difference(
-    gain: float, low: float, high: float, *, p_holm: float = 0.01, units: int = 100, nonzero: int = 30
+    gain: float, low: float | None, high: float, *, p_holm: float = 0.01, units: int = 100, nonzero: int = 30
 ) -> Difference:
     return Difference(
         metric="recall",
@@ -22,7 +22,7 @@ def difference(
         candidate=0.5 + gain,
         baseline=0.5,
         difference=gain,
-        interval=Interval(low, high),
+        interval=None if low is None else Interval(low, high),
         p=p_holm,
         p_holm=p_holm,
         exact=False,
@@ -88,6 +88,8 @@ FLAT = difference(0.0, -0.01, 0.01, p_holm=1.0)
         ),
         ("rejected", (difference(0.0, 0.0, 0.0, units=60), difference(0.0, 0.0, 0.0, units=60)), "supported"),
         ("needs_more_data", (difference(0.1, 0.02, 0.18), FLAT), "inconclusive"),
+        ("quality_profile_candidate", (difference(0.1, None, 0.0), FLAT), "inconclusive"),
+        ("rejected", (difference(0.0, None, 0.0), FLAT), "inconclusive"),
     ],
 )
 def test_support_says_whether_the_cases_bear_the_decision_out(

@@ -8,11 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.scoring.records import Interval
 from core.scoring.resampling import (
     BOOTSTRAP_DRAWS,
+    BOOTSTRAP_UP_TO_UNITS,
     CLUSTER_FROM_REPOSITORIES,
     Unit,
+    Z,
     bootstrap,
+    clipped,
+    is_bootstrapped,
+    normal_interval,
     percentile_interval,
     standard_error,
     strata_of,
@@ -125,3 +131,56 @@ def test_one_unit_tells_nothing_of_variation() -> None:
     two = [Unit(1, (1.0, 0.0)), Unit(1, (0.0, 0.0))]
     assert standard_error([two, two[:1]], 0, 1) is None
     assert standard_error([], 0, 1) is None
+
+
+def test_a_single_column_has_the_standard_error_of_its_own_mean() -> None:
+    units = [Unit(1, (float(n % 3 == 0), 0.0)) for n in range(30)]
+    assert standard_error([units], 0) == standard_error([units], 0, 1)
+    assert standard_error([units[:1]], 0) is None
+
+
+def test_the_normal_interval_reaches_as_far_as_the_normal_distribution_does() -> None:
+    assert stats.norm.ppf(0.975) == pytest.approx(Z)
+    assert normal_interval(0.5, 0.1) == pytest.approx((0.5 - 0.1 * Z, 0.5 + 0.1 * Z, 0.95))
+
+
+def test_intervals_end_where_their_quantity_does() -> None:
+    assert clipped(Interval(-0.1, 1.1), 0.0) == Interval(0.0, 1.0)
+    assert clipped(Interval(-1.1, 0.2), -1.0) == Interval(-1.0, 0.2)
+
+
+def test_units_are_counted_over_all_strata_to_choose_the_method() -> None:
+    units = singles(*[0.0] * (BOOTSTRAP_UP_TO_UNITS - 2))
+    assert is_bootstrapped([units, singles(0.0, 1.0)])
+    assert not is_bootstrapped([units, singles(0.0, 1.0, 1.0)])
+
+
+def test_at_the_border_the_bootstrap_and_the_normal_interval_agree() -> None:
+    """Uneven units in two repositories, a rare hit among the columns: the ends differ by the draws' error."""
+    source = random.Random(13)
+    strata = []
+    for size in (500, BOOTSTRAP_UP_TO_UNITS - 500):
+        units = []
+        for _ in range(size):
+            cases = source.randint(1, 3)
+            hit, other, rare = (
+                float(sum(source.random() < p for _ in range(cases))) for p in (0.6, 0.5, 0.02)
+            )
+            mrr = sum(source.choice([0.0, 0.1, 0.2, 0.25, 0.5, 1.0]) for _ in range(cases))
+            units.append(Unit(cases, (hit, other, rare, mrr)))
+        strata.append(units)
+    assert is_bootstrapped(strata)
+    draws = bootstrap(strata, "seed")
+    paired = [ours - theirs for ours, theirs in zip(draws[0], draws[1], strict=True)]
+    for plus, minus, values in ((0, 1, paired), *((column, None, draws[column]) for column in range(4))):
+        error = standard_error(strata, plus, minus)
+        assert error is not None
+        mean = sum(
+            sum(unit.values[plus] - (0.0 if minus is None else unit.values[minus]) for unit in units)
+            / sum(unit.cases for unit in units)
+            for units in strata
+        ) / len(strata)
+        drawn, normal = percentile_interval(values), normal_interval(mean, error)
+        width = normal.high - normal.low
+        assert drawn.low == pytest.approx(normal.low, abs=width / 16), (plus, minus)
+        assert drawn.high == pytest.approx(normal.high, abs=width / 16), (plus, minus)

@@ -95,6 +95,30 @@ def test_drawn_signs_are_fair_and_independent_between_units() -> None:
         )
 
 
+def test_equal_units_are_tossed_together_with_the_same_distribution() -> None:
+    """Forty units of 1 and ten of 2: the sum is known exactly by convolution, and p must match its tail."""
+    ones, twos = (stats.binom(n, 0.5) for n in (40, 10))
+    sums: dict[int, float] = {}
+    for a in range(41):
+        for b in range(11):
+            value = (2 * a - 40) + 2 * (2 * b - 10)
+            sums[value] = sums.get(value, 0.0) + ones.pmf(a) * twos.pmf(b)
+    for gains in (20, 24, 27):
+        contributions = [1.0] * gains + [-1.0] * (40 - gains) + [2.0, -2.0] * 5
+        observed = abs(sum(contributions))
+        exact = sum(chance for value, chance in sums.items() if abs(value) >= observed)
+        drawn = paired_randomization(contributions, "seed").p
+        assert drawn == pytest.approx(
+            exact, abs=4 * (exact * (1 - exact) / RANDOMIZATION_DRAWS) ** 0.5 + 2e-4
+        )
+
+
+def test_draws_of_equal_units_are_the_same_on_every_machine() -> None:
+    """Pinned: a change here changes published p-values of large campaigns."""
+    contributions = [1 / (1 + n % 10) - (0.27 if n % 3 else 0.33) for n in range(3000)]
+    assert paired_randomization(contributions, "0/signs/mrr@10/minilm").p * 10_001 == pytest.approx(5452)
+
+
 def test_drawn_p_agrees_with_the_normal_limit_for_unequal_units() -> None:
     contributions = [((n * 37) % 101 - 48) / 101 for n in range(300)]
     z = sum(contributions) / sum(c * c for c in contributions) ** 0.5

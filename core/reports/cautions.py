@@ -1,0 +1,70 @@
+"""What a reader must know before believing the answer, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.ranking import LEVELS
+from core.reports.sentence import Name, Sentence, name_list
+from core.reports.wording import NO_WIDTH, counted, has_no_width, some
+from core.scoring.comparison import coverage_gaps
+from core.scoring.records import MetricName, Scoreboard
+
+SHOWN: tuple[tuple[str, int, MetricName], ...] = (
+    ("Hit@1", 1, "hit"),
+    ("Recall@5", 5, "recall"),
+    ("MRR@5", 5, "mrr"),
+    ("MRR@10", 10, "mrr"),
+)
+"""The metrics that a leaderboard shows with their intervals."""
+
+
+def cautions(board: Scoreboard) -> tuple[Sentence, ...]:
+    """Return what a reader must know before believing the answer, where the answer does not say it.
+
+    Without a comparison these are the coverage gaps; always, the channels that a candidate does not answer,
+    comparisons by another rule than the leaderboard's, and intervals that are missing or without width.
+    """
+    told: list[Sentence] = []
+    for name, score in board.candidates.items():
+        gaps = () if board.comparisons else coverage_gaps(score)
+        if gaps:
+            own = [gap.removeprefix(f"{name}: ") for gap in gaps]
+            told.append((Name(name), f": {some(own, 'gap')}. What was not answered counts as a miss."))
+        if score.counts.unsupported:
+            queries = f"{score.counts.unsupported:,} of {counted(score.counts.planned, 'query', 'queries')}"
+            told.append((Name(name), f" does not answer the channel of {queries}; they count as misses."))
+    return (*told, *_other_rules(board), *_weak_intervals(board))
+
+
+def _other_rules(board: Scoreboard) -> Iterator[Sentence]:
+    """Tell which comparisons use a finer rule than the leaderboard, where every candidate must fit."""
+    for level in LEVELS:
+        names = [name for name, found in board.comparisons.items() if found.level == level]
+        if names and level != board.level:
+            yield (
+                f"The leaderboard counts by the {board.level} rule, as {board.level_reason}; ",
+                *name_list(names),
+                " against ",
+                Name(str(board.baseline)),
+                f" by the {level} rule, the finest that both support.",
+            )
+
+
+def _weak_intervals(board: Scoreboard) -> Iterator[Sentence]:
+    """Tell where intervals cannot be told, and where they have no width."""
+    lone = board.method.lone_units
+    if lone:
+        holds = "holds a single unit" if len(lone) == 1 else "hold a single unit each"
+        yield (
+            f"{some(lone, 'repository', 'repositories')} {holds} of cases that share a target file, which "
+            "shows no variation: no interval can be told.",
+        )
+    flat: list[str] = []
+    for name, score in board.candidates.items():
+        own = [title for title, k, key in SHOWN if has_no_width(score.intervals.get(k, {}).get(key))]
+        if name in board.comparisons and has_no_width(board.comparisons[name].recall_at_5.interval):
+            own.append("difference in Recall@5")
+        flat += [f"{'; ' if flat else ''}", Name(name), f" {', '.join(own)}"] if own else []
+    if flat:
+        yield (f"{NO_WIDTH} Here: ", *flat, ".")
