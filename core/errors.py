@@ -35,8 +35,8 @@ class ProblemsError(InputError):
         super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
 
 
-class NegativeError(BoresightError):
-    """The work was done and its answer is no."""
+class RunError(BoresightError):
+    """A run could not go on; what it finished until then is kept."""
 
     exit_code = Exit.NEGATIVE
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import IO, Protocol
 
 from core.run.events import (
+    NOT_CHOSEN,
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -21,6 +22,7 @@ from core.run.events import (
 from core.text import printable
 
 LINE_HEARTBEAT_SECONDS = 15.0
+_WAITING = "waiting: another campaign measures on this machine (--together would run beside it)"
 _PLAIN_TERMINALS = frozenset({"dumb", "unknown"})
 _SHOWN_ERROR = 60
 _MARKS = {"accepted": "✔", "reused": "↺", "failed": "✖", "not_run": "✖", "stopped": "■"}
@@ -65,10 +67,13 @@ class LineDisplay:
         self._clock = clock
         self._said_at = clock()
         self._reused = 0
+        self._waiting = False
 
     def show(self, event: Event) -> None:
         """Print the event's line, if it has one."""
-        if isinstance(event, OperationFinished) and event.outcome == "reused":
+        if isinstance(event, OperationFinished) and (
+            event.outcome == "reused" or event.error_class == NOT_CHOSEN
+        ):
             return
         self._say_reused(getattr(event, "progress", None))
         line = self._line(event)
@@ -80,8 +85,12 @@ class LineDisplay:
 
     def _line(self, event: Event) -> str | None:
         if isinstance(event, Heartbeat):
-            if self._clock() - self._said_at < LINE_HEARTBEAT_SECONDS:
+            begins_to_wait = event.state == "waiting" and not self._waiting
+            self._waiting = event.state == "waiting"
+            if self._clock() - self._said_at < LINE_HEARTBEAT_SECONDS and not begins_to_wait:
                 return None
+            if self._waiting:
+                return _WAITING
             where = f"{event.candidate} × {event.repository} " if event.candidate else ""
             return f"{_count(event.progress)} {where}{event.phase or 'waiting'} for {event.elapsed_s:.0f} s"
         if isinstance(event, OperationStarted):
@@ -137,6 +146,9 @@ class BarDisplay:
     def show(self, event: Event) -> None:
         """Redraw from the event."""
         if isinstance(event, OperationStarted | Heartbeat):
+            if isinstance(event, Heartbeat) and event.state == "waiting":
+                self._update(event.progress, _WAITING)
+                return
             where = f"{event.candidate} × {event.repository} " if event.candidate else ""
             memory = ""
             if isinstance(event, Heartbeat) and event.sampled_rss_bytes:
@@ -144,7 +156,7 @@ class BarDisplay:
             self._update(event.progress, f"{where}{event.phase or 'starting'}{memory}")
         elif isinstance(event, OperationFinished):
             self._update(event.progress, None)
-            if event.outcome in {"failed", "not_run"}:
+            if event.outcome in {"failed", "not_run"} and event.error_class != NOT_CHOSEN:
                 self._bar.console.print(
                     _cell_line(event, f"✖ {event.outcome} ({_error(event)})"),
                     markup=False,

@@ -14,7 +14,7 @@ from core.errors import BoresightError, IdentityError
 from core.run.events import State
 from core.run.evidence import Result, read_measurement, read_result
 from core.run.layout import INDEX, Operation, RunLayout, find_runs
-from core.run.lock import is_held
+from core.run.lock import is_executed
 from core.run.record import read_run
 
 STALLED_AFTER_SECONDS = 10.0
@@ -54,7 +54,7 @@ def run_status(path: Path) -> RunStatus:
     last, turn = _last_events(layout.events)
     accepted, failed, untried = _counts(layout, plan)
     updated = datetime.fromisoformat(last["at"]) if last else None
-    if is_held(layout.lock):
+    if is_executed(layout.lock):
         state = _live(layout.lock, updated, turn)
     elif accepted == len(plan):
         state = "complete"

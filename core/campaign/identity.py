@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,26 @@ from core.banks.case import Bank
 from core.campaign.manifest import Campaign
 from core.campaign.sources import FrozenSource
 from core.canonical import sha256, sha256_file, sha256_of
+from core.engine.environment import governing_environment
 from core.errors import IdentityError
 from core.retrievers.protocol import Retriever
 from core.retrievers.registry import source_file
 from core.text import printable
 
-# Code that starts, measures or reads retrievers. What only scores or shows is no part of identity.
+# Code that starts, measures or reads retrievers. What only scores, steers or shows is no part of identity.
 _EXECUTING = (
-    "engine/*.py",
+    "engine/cell.py",
+    "engine/commands.py",
+    "engine/engine.py",
+    "engine/environment.py",
+    "engine/executor.py",
+    "engine/operation.py",
+    "engine/process_tree.py",
+    "engine/processes.py",
+    "engine/supervisor.py",
     "run/evidence.py",
+    "run/measurement.py",
+    "campaign/places.py",
     "campaign/plan.py",
     "campaign/sources.py",
     "campaign/tree_*.py",
@@ -66,6 +77,7 @@ def campaign_controls(
     return {
         "bank": {"format": bank.format, "sha256": bank.sha256, "cases": len(bank.cases)},
         "cutoffs": list(campaign.cutoffs),
+        "depth": max(campaign.cutoffs),
         "baseline": campaign.baseline,
         "seed": campaign.seed,
         "limits": campaign.limits.model_dump(),
@@ -86,7 +98,7 @@ def cell_identity(controls: Mapping[str, Any], candidate: str, repository: str) 
             "candidate": controls["candidates"][candidate],
             "repository": controls["repositories"][repository],
             "limits": controls["limits"],
-            "depth": max(controls["cutoffs"]),
+            "depth": controls["depth"],
             "runtime": controls["runtime"],
         }
     )
@@ -95,12 +107,12 @@ def cell_identity(controls: Mapping[str, Any], candidate: str, repository: str) 
 def runtime() -> dict[str, Any]:
     """Return the interpreter, platform, processor and executing code that measurements were made with."""
     return {
-        "boresight": version("boresight"),
         "python": platform.python_version(),
         "implementation": sys.implementation.name,
         "system": platform.system(),
         "machine": platform.machine(),
         "cpu": {"model": _cpu_model(), "logical": psutil.cpu_count() or os.cpu_count()},
+        "environment": governing_environment(),
         "harness": harness(),
     }
 
@@ -132,8 +144,9 @@ def require_same(frozen: Mapping[str, Any], found: Mapping[str, Any], run: Path)
                 [
                     f"{run}: this is not the campaign that the run was frozen with:",
                     *(f"  - {line}" for line in lines),
-                    "Undo the changes to resume it, or run the changed campaign into a new directory. "
-                    "The run was left as it is.",
+                    "The run was left as it is. Undo the changes to resume it, or run the changed campaign "
+                    "into a new directory that takes over every success that still holds:",
+                    f"  boresight run … --output NEW --reuse {shlex.quote(printable(str(run)))}",
                 ]
             )
         )

@@ -22,6 +22,7 @@ from core.campaign.tree_listing import (
     listing_bytes,
     parse_listing,
     read_tree,
+    tree_paths,
 )
 from core.campaign.tree_names import refuse_hostile_tree
 from core.canonical import sha256, sync_directory, write_durably
@@ -105,6 +106,7 @@ def freeze(repository: GitRepository, entry: RepositoryEntry, destination: Path)
             source, listing = _write_tree(repository, entries, partial, entry.label, commit)
             _write_index(entries, partial)
             text = json.dumps(source.model_dump(), indent=2, sort_keys=True) + "\n"
+            os.sync()  # once for all files, where an fsync each would take longer than writing them
             write_durably(beside[0], listing)
             write_durably(beside[1], text.encode())
             partial.rename(tree)
@@ -147,6 +149,28 @@ def verify_frozen(destination: Path, source: FrozenSource) -> list[str]:
     return differences(parse_listing(recorded), present)
 
 
+def restore_frozen(destination: Path, source: FrozenSource) -> tuple[list[str], list[str]]:
+    """Take away what was added to a frozen tree; return all differences found, and those that remain.
+
+    What was changed or is missing cannot be brought back from here. Raises InputError.
+    """
+    found = verify_frozen(destination, source)
+    if not found:
+        return [], []
+    tree = destination / source.label
+    listing = _beside(destination, source.label, ".files")
+    with _disk_errors(destination):
+        expected = parse_listing(listing.read_bytes())
+        base = os.fsencode(tree)
+        for path in list(tree_paths(tree)):
+            if path not in expected:
+                Path(os.fsdecode(base + b"/" + path)).unlink()
+        for folder, _, _ in os.walk(base, topdown=False):
+            with contextlib.suppress(OSError):  # what is tracked is not empty
+                Path(os.fsdecode(folder)).rmdir()
+    return found, verify_frozen(destination, source)
+
+
 def copy_frozen(destination: Path, label: str, target: Path) -> None:
     """Copy a frozen tree with its `.git` to `target`, for a retriever that writes into its repository.
 
@@ -159,6 +183,10 @@ def copy_frozen(destination: Path, label: str, target: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             _remove(partial)
             shutil.copytree(destination / label, partial, symlinks=True)
+            for folder, _, names in os.walk(partial):
+                for name in names:
+                    place = Path(folder, name)
+                    place.chmod(place.stat().st_mode | 0o200)
             partial.rename(target)
         except BaseException:
             _remove(partial)
@@ -211,7 +239,8 @@ def _write_file(repository: GitRepository, entry: TreeEntry, place: bytes) -> _W
             left = memoryview(chunk)
             while left:
                 left = left[stream.write(left) :]
-        os.fchmod(descriptor, 0o755 if entry.is_executable else 0o644)
+        # Read-only, so that a retriever that writes into the shared tree by mistake is told so at once.
+        os.fchmod(descriptor, 0o555 if entry.is_executable else 0o444)
     pointer = entry.is_file and size < _LFS_POINTER_LIMIT and start.startswith(_LFS_POINTER)
     return _Written(file_record(entry.is_executable, content.hexdigest()), size, pointer)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,7 +54,12 @@ def parse_listing(data: bytes) -> Listing:
 def read_tree(root: Path) -> Listing:
     """Return the listing of a folder without the `.git` at its top; follows no link; raises OSError."""
     base = os.fsencode(root)
-    listing: Listing = {}
+    return {path: read_record(base + b"/" + path) for path in tree_paths(root)}
+
+
+def tree_paths(root: Path) -> Iterator[bytes]:
+    """Yield the path of everything but folders in a folder, without the `.git` at its top; raises OSError."""
+    base = os.fsencode(root)
     folders = [b""]
     while folders:
         folder = folders.pop()
@@ -65,17 +71,19 @@ def read_tree(root: Path) -> Listing:
                 if item.is_dir(follow_symlinks=False):
                     folders.append(path + b"/")
                 else:
-                    listing[path] = _read_record(item)
-    return listing
+                    yield path
 
 
-def _read_record(item: os.DirEntry[bytes]) -> FileRecord:
-    """Return a path's record; one that nothing is frozen with for all but a readable plain file."""
-    status = item.stat(follow_symlinks=False)
+def read_record(place: bytes) -> FileRecord:
+    """Return a file's record; one that nothing is frozen with for all but a readable plain file.
+
+    Raises OSError where there is nothing.
+    """
+    status = os.lstat(place)
     if not stat.S_ISREG(status.st_mode):
         return FileRecord(b"%06o" % stat.S_IFMT(status.st_mode), b"")
     try:
-        descriptor = os.open(item.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.banks.case import Case
+from core.campaign.places import cell_place
 from core.engine.commands import command_record
 from core.ranking import Channel
 from core.retrievers.protocol import AnswerError, Place, Retriever, Step
 from core.run.evidence import Attempt, Validation
 from core.run.layout import Operation, RunLayout
 from core.run.measurement import Measurement
+from core.run.record import RunRecord
 
 WARM_UP_QUERY = "warm up"
 _STDERR_TAIL = 2000
@@ -72,7 +74,9 @@ class Cell:
         step = self.query_step(operation.kind, case.channel, case.query)
         return command_record([step], self.layout, self.place)
 
-    def judge(self, kind: str, measurement: Measurement, attempt: Attempt) -> Validation:
+    def judge(
+        self, kind: str, measurement: Measurement, attempt: Attempt, case: Case | None = None
+    ) -> Validation:
         """Say what became of an attempt: first how its process ended, then how its output reads."""
         if measurement.outcome == "stopped":
             return Validation("stopped")
@@ -80,13 +84,19 @@ class Cell:
         if error_class is not None:
             tail = _tail(attempt.stderr)
             return Validation("failed", error_class, f"{message}; stderr ends: {tail}" if tail else message)
-        return self.read(kind, attempt.stdout.read_bytes())
+        stdout = attempt.stdout.read_bytes()
+        validation = self.read(kind, stdout)
+        if case is None or not self.uses_session or validation.status != "accepted":
+            return validation
+        if not self.retriever.is_answer_to(self.request(kind, case.channel, case.query), stdout):
+            return Validation("failed", "out_of_step", "the session's line answers another request")
+        return validation
 
     def read(self, kind: str, stdout: bytes) -> Validation:
         """Read an operation's output, and for an index its state, and say whether it can be accepted."""
         try:
             if kind == "index":
-                self.retriever.read_index(stdout)
+                self.retriever.read_index(stdout, self.place)
                 complete = self.retriever.verify_index(self.place)
                 return Validation("accepted", units=complete.units, details=dict(complete.details))
             if kind == "ctx":
@@ -132,6 +142,19 @@ def _tail(path: Path) -> str:
         return ""
 
 
-def cases_by_id(cases: Sequence[Case]) -> dict[str, Case]:
-    """Return cases by their id."""
-    return {case.id: case for case in cases}
+def make_cell(record: RunRecord, candidate: str, repository: str, retriever: Retriever) -> Cell:
+    """Return one cell of a run, with its place on disk."""
+    place = cell_place(record.layout, candidate, repository, retriever)
+    identity = record.cell(candidate, repository)
+    depth = record.controls["depth"]
+    return Cell(candidate, repository, identity, retriever, record.layout, place, depth)
+
+
+def make_cells(record: RunRecord, retrievers: Mapping[str, Retriever]) -> dict[str, Cell]:
+    """Return every cell of a run, by `candidate/repository`."""
+    cells = (
+        make_cell(record, name, label, retrievers[name])
+        for label in record.repositories
+        for name in record.candidates
+    )
+    return {cell.name: cell for cell in cells}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from core.retrievers.protocol import Place, Step
@@ -10,16 +13,23 @@ from core.run.layout import RunLayout
 
 
 def portable_text(text: str, layout: RunLayout, place: Place) -> str:
-    """Replace the run's own paths by `{state}`, `{repository}` and `{run}`; braces are doubled first."""
+    """Replace this machine's paths by `{state}`, `{repository}`, `{run}`, `{python}`; braces are doubled."""
     escaped = _escape(text)
     roots = {
         str(place.state): "{state}",
         str(place.repository): "{repository}",
         str(layout.root): "{run}",
+        sys.executable: "{python}",  # its version is part of the identity, its name and place are not
     }
     for path in sorted(roots, key=len, reverse=True):
-        escaped = escaped.replace(_escape(path), roots[path])
+        escaped = _whole_path(path).sub(roots[path], escaped)
     return escaped
+
+
+@cache
+def _whole_path(path: str) -> re.Pattern[str]:
+    """Match a path where it begins and ends as one, so that `/runs/1` is not found in `/runs/10`."""
+    return re.compile(rf"(?<![^\s=:,;\"'(\[]){re.escape(_escape(path))}(?![^/\s:,;\"')\]])")
 
 
 def command_record(
@@ -43,6 +53,7 @@ def command_record(
                 "argv": [kept(word) for word in step.argv],
                 "cwd": kept(str(step.cwd)),
                 "environment": environment(step.environment),
+                **({"secrets": sorted(step.secrets)} if step.secrets else {}),
             }
             for step in steps
         ],

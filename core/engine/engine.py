@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.banks.case import Case
 from core.campaign.manifest import Limits
 from core.campaign.plan import Planned
 from core.engine.cell import WARM_UP_QUERY, Cell
-from core.engine.checkpoint import reusable_results
-from core.engine.executor import Executor, prepare_state
+from core.engine.checkpoint import cell_name, reusable_results
+from core.engine.executor import Executor, prepare_state, restored_tree
 from core.engine.narrator import PHASES, Narrator
-from core.errors import BoresightError
+from core.errors import RunError
 from core.retrievers.protocol import UnpassableError
-from core.run.events import CampaignFinished, Event, EventLog, EventStream, State
+from core.run.events import NOT_CHOSEN, CampaignFinished, Event, EventLog, EventStream, Progress, State
 from core.run.evidence import Attempt, Result, Validation, accept_attempt, begin_attempt, publish_attempt
 from core.run.layout import INDEX, WARM_UP, Operation, RunLayout
 from core.run.measurement import Measurement
+
+ADMISSION_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,11 @@ class Job:
     cases: Mapping[str, Case]
     limits: Limits
     lock_descriptor: int | None
+    admitted: Callable[[], Awaitable[bool]]  # whether measuring may begin; asked every second until it may
+    is_disturbed: Callable[[], bool]  # whether another campaign runs on this machine
+    score: Callable[[], None]  # derives the reports once all is measured; called in a thread
     resumed: bool = False
+    only: frozenset[Operation] | None = None  # of what does not stand, give new attempts to these alone
 
 
 class Engine:
@@ -51,9 +57,27 @@ class Engine:
         self._indexes: dict[str, Result] = {}
         self._standing: dict[Operation, Result] = {}
         self._warm: set[str] = set()
+        self._renewed: set[str] = set()  # cells indexed in this execution
+        self._chosen = frozenset(map(cell_name, job.only or ()))
         self._going = asyncio.Event()
         self._going.set()
         self._stopping = False
+        self._waiting = True
+        self._paused = False
+
+    @property
+    def state(self) -> State:
+        """What the engine does now: waiting, running, paused or stopping."""
+        if self._stopping:
+            return "stopping"
+        if self._waiting:
+            return "waiting"
+        return "paused" if self._paused else "running"
+
+    @property
+    def progress(self) -> Progress:
+        """Operations counted so far."""
+        return self._narrator.progress
 
     def subscribe(self) -> EventStream:
         """Return a stream of all events from now on."""
@@ -74,19 +98,22 @@ class Engine:
         await self._executor.stop()
 
     async def execute(self) -> State:
-        """Run what is not accepted yet and return the state it ends in: complete, failed or interrupted.
+        """Run what is not accepted yet, score it all, and return complete, failed or interrupted.
 
         Raises BoresightError where the run cannot go on (no room on the disk, evidence changed); what was
         published until then is whole, and a resume goes on from there.
         """
         state: State = "interrupted"
-        beat = asyncio.create_task(self._narrator.beat())
+        beat = asyncio.create_task(self._narrator.beat(lambda: self.state))
         try:
+            await self._wait_for_admission()
             await self._executor.start(self._job.lock_descriptor)
             await self._verify()
             await self._run_plan()
             if not self._stopping:
                 state = "failed" if self._narrator.progress.failed else "complete"
+                with self._narrator.phase("scoring"):
+                    await asyncio.to_thread(self._job.score)
         except OSError as error:
             raise _cannot_write(self._job.layout, error) from error
         finally:
@@ -98,11 +125,18 @@ class Engine:
                 self._narrator.campaign_finished(state)
         return state
 
+    async def _wait_for_admission(self) -> None:
+        while not await self._job.admitted() and not self._stopping:
+            await asyncio.sleep(ADMISSION_SECONDS)
+        self._waiting = False
+
     async def _verify(self) -> None:
         job = self._job
         self._narrator.campaign_started(job.identity, job.name, job.resumed)
         with self._narrator.phase("verifying"):
-            self._standing = await asyncio.to_thread(reusable_results, job.cells, job.plan, job.cases)
+            self._standing = await asyncio.to_thread(
+                reusable_results, job.cells, job.plan, job.cases, lambda: self._stopping
+            )
 
     async def _run_plan(self) -> None:
         repository = None
@@ -117,11 +151,14 @@ class Engine:
             if self._executor.lost:
                 raise _supervisor_lost(self._job.layout, planned.operation)
             await self._operate(cell, planned)
+            await asyncio.sleep(0)  # results reused in a row would else fill a reader's queue unread
 
     async def _wait_if_paused(self) -> None:
         if not self._going.is_set():
+            self._paused = True
             self._narrator.paused(True)
             await self._going.wait()
+            self._paused = False
             self._narrator.paused(False)
 
     async def _operate(self, cell: Cell, planned: Planned) -> None:
@@ -131,6 +168,8 @@ class Engine:
             if operation.kind == INDEX:
                 self._indexes[cell.name] = standing
             self._narrator.finished(cell, planned, "reused", attempt=standing.attempt)
+        elif not self._is_chosen(cell, operation):
+            self._narrator.finished(cell, planned, "not_run", error_class=NOT_CHOSEN)
         elif operation.kind == INDEX:
             await self._index(cell, planned)
         elif cell.name not in self._indexes:
@@ -138,11 +177,19 @@ class Engine:
         else:
             await self._ask(cell, planned)
 
+    def _is_chosen(self, cell: Cell, operation: Operation) -> bool:
+        """Tell whether an operation may run; a new index voids its cell's queries, so all run after it."""
+        only = self._job.only
+        if only is None or operation in only or cell.name in self._renewed:
+            return True
+        return operation.kind == INDEX and cell.name in self._chosen
+
     async def _index(self, cell: Cell, planned: Planned) -> None:
         await asyncio.to_thread(prepare_state, cell)
         result = await self._attempt(cell, planned, None)
         if result is not None:
             self._indexes[cell.name] = result
+            self._renewed.add(cell.name)
 
     async def _ask(self, cell: Cell, planned: Planned) -> None:
         case = self._job.cases[str(planned.operation.case)]
@@ -164,6 +211,7 @@ class Engine:
         """Execute an operation once and publish what it left; returns its result where it is accepted."""
         operation, layout = planned.operation, self._job.layout
         counted = operation.kind != WARM_UP
+        disturbed = self._job.is_disturbed()
         with self._narrator.phase(PHASES[operation.kind], cell):
             try:
                 command = cell.expected_command(operation, case)
@@ -173,13 +221,18 @@ class Engine:
             attempt = await asyncio.to_thread(begin_attempt, layout, operation, command)
             if counted:
                 self._narrator.started(cell, planned, attempt.number)
-            if refusal is None:
-                measurement = await self._execute(cell, operation.kind, case, attempt)
-                validation = await asyncio.to_thread(cell.judge, operation.kind, measurement, attempt)
+            measurement = None
+            if refusal is not None:
+                validation = Validation("failed", "unpassable_query", refusal)
+            elif self._stopping:
+                validation = Validation("stopped")
             else:
-                measurement, validation = None, Validation("failed", "unpassable_query", refusal)
+                measurement = await self._execute(cell, operation.kind, case, attempt)
+                validation = await asyncio.to_thread(cell.judge, operation.kind, measurement, attempt, case)
+                validation = await self._guarded(cell, case, validation)
             measured = measurement.to_json() if measurement else {"outcome": "not_started"}
-            await asyncio.to_thread(publish_attempt, attempt, measured, validation)
+            disturbed = disturbed or self._job.is_disturbed()
+            await asyncio.to_thread(publish_attempt, attempt, measured, validation, disturbed=disturbed)
             if self._executor.lost and not self._stopping:
                 raise _supervisor_lost(layout, operation)
             result = None
@@ -189,6 +242,20 @@ class Engine:
         if counted:
             self._narrator.attempted(cell, planned, attempt.number, measurement, validation)
         return result
+
+    async def _guarded(self, cell: Cell, case: Case | None, validation: Validation) -> Validation:
+        """Keep an operation's misdeeds from the next: a session out of step, a tree written into."""
+        if case is not None:
+            if cell.uses_session and validation.status != "accepted":
+                await self._executor.end_session(cell)
+            return validation
+        if cell.retriever.features.writes_repository:
+            return validation
+        changed = await asyncio.to_thread(restored_tree, cell)
+        if changed is None or validation.status != "accepted":
+            return validation
+        message = f"the index step wrote into the repository: {changed}"
+        return Validation("failed", "repository_changed", message)
 
     async def _execute(self, cell: Cell, kind: str, case: Case | None, attempt: Attempt) -> Measurement:
         if case is None:
@@ -205,15 +272,15 @@ async def follow(stream: EventStream) -> AsyncIterator[Event]:
             return
 
 
-def _cannot_write(layout: RunLayout, error: OSError) -> BoresightError:
-    return BoresightError(
+def _cannot_write(layout: RunLayout, error: OSError) -> RunError:
+    return RunError(
         f"{error.filename or layout.root}: cannot be written: {error.strerror or error}. "
         "What was finished until now is kept; make room (or give the rights back), then resume the run."
     )
 
 
-def _supervisor_lost(layout: RunLayout, operation: Operation) -> BoresightError:
-    return BoresightError(
+def _supervisor_lost(layout: RunLayout, operation: Operation) -> RunError:
+    return RunError(
         f"{layout.root}: the process that supervises retrievers was killed during {operation}; "
         "what was finished until now is kept: resume the run"
     )

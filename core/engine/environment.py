@@ -10,7 +10,7 @@ from core.errors import InputError
 
 # HOME is the cell's own, so caches of models are reached by their own variables or not at all.
 ALLOWED = frozenset({
-    "PATH", "LANG", "LANGUAGE", "TZ", "LD_LIBRARY_PATH",
+    "PATH", "LD_LIBRARY_PATH",
     "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE",
     "TRANSFORMERS_OFFLINE", "SENTENCE_TRANSFORMERS_HOME", "FASTEMBED_CACHE_PATH", "TORCH_HOME",
     "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS",
@@ -19,7 +19,27 @@ ALLOWED = frozenset({
     "ROCR_VISIBLE_DEVICES",
     "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
 })  # fmt: skip
-ALLOWED_PREFIXES = ("LC_", "OPENBLAS_")
+ALLOWED_PREFIXES = ("OPENBLAS_",)
+LOCALE = "C.UTF-8"  # the same for everybody, so that a resume from another terminal is the same run
+
+
+# Where something lies is no part of identity; how many threads or which devices are used is.
+_PLACES = frozenset({
+    "PATH", "LD_LIBRARY_PATH",
+    "HF_HOME", "HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE",
+    "SENTENCE_TRANSFORMERS_HOME", "FASTEMBED_CACHE_PATH", "TORCH_HOME",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+})  # fmt: skip
+
+
+def governing_environment(source: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables, passed to every retriever, that can change what it answers or how fast."""
+    source = os.environ if source is None else source
+    return {
+        name: value
+        for name, value in sorted(source.items())
+        if (name in ALLOWED or name.startswith(ALLOWED_PREFIXES)) and name not in _PLACES
+    }
 
 
 def child_environment(
@@ -48,4 +68,4 @@ def child_environment(
         for name, value in source.items()
         if name in ALLOWED or name.startswith(ALLOWED_PREFIXES) or name in secrets
     }
-    return {"PATH": os.defpath, **passed, **extra, "HOME": str(home), "TMPDIR": str(tmp)}
+    return {"PATH": os.defpath, "LANG": LOCALE, **passed, **extra, "HOME": str(home), "TMPDIR": str(tmp)}

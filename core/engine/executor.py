@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from core.banks.case import Case
 from core.campaign.manifest import Limits
-from core.campaign.sources import copy_frozen
+from core.campaign.sources import copy_frozen, read_frozen, restore_frozen
 from core.engine import processes
 from core.engine.cell import Cell
 from core.engine.processes import Sample, Session, Supervisor, child_environment
+from core.errors import IdentityError
+from core.retrievers.protocol import Step
 from core.run.evidence import Attempt
 from core.run.measurement import Measurement
 
@@ -39,7 +41,7 @@ class Executor:
         """Build a cell's index."""
         return await self._supervisor.run(
             cell.index_steps(),
-            _environment(cell),
+            _environment(cell, cell.index_steps()),
             attempt.stdout,
             attempt.stderr,
             self._bounds(self._limits.index_timeout),
@@ -55,8 +57,14 @@ class Executor:
             return await session.ask(request, attempt.stdout, attempt.stderr, bounds, self._on_sample)
         step = cell.query_step(kind, case.channel, case.query)
         return await self._supervisor.run(
-            [step], _environment(cell), attempt.stdout, attempt.stderr, bounds, self._on_sample
+            [step], _environment(cell, [step]), attempt.stdout, attempt.stderr, bounds, self._on_sample
         )
+
+    async def end_session(self, cell: Cell) -> None:
+        """End a cell's session, which is out of step: its next query starts another."""
+        session = self._sessions.pop(cell.name, None)
+        if session is not None:
+            await session.close()
 
     def is_cold(self, cell: Cell) -> bool:
         """Whether a cell's next query would start its session."""
@@ -89,8 +97,9 @@ class Executor:
         folder = cell.layout.operations / cell.candidate / cell.repository / "session"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         number = 1 + sum(1 for _ in folder.iterdir())
+        step = cell.session_step()
         session = await self._supervisor.open_session(
-            cell.session_step(), _environment(cell), folder / f"stderr-{number:04d}"
+            step, _environment(cell, [step]), folder / f"stderr-{number:04d}"
         )
         self._sessions[cell.name] = session
         return session
@@ -111,8 +120,28 @@ def prepare_state(cell: Cell) -> None:
         copy_frozen(cell.layout.repositories, cell.repository, cell.place.repository)
 
 
-def _environment(cell: Cell) -> Mapping[str, str]:
-    return child_environment({}, _home(cell), _temporary(cell))
+def restored_tree(cell: Cell) -> str | None:
+    """Undo what was added to a cell's frozen tree; return what was found changed, None where nothing was.
+
+    Raises IdentityError where tracked files were changed, which cannot be undone.
+    """
+    source = read_frozen(cell.layout.repositories, cell.repository)
+    if source is None:
+        gone = cell.layout.source(cell.repository)
+        raise IdentityError(f"{gone}: the frozen tree is gone; begin a new run")
+    found, remaining = restore_frozen(cell.layout.repositories, source)
+    if remaining:
+        raise IdentityError(
+            f"{cell.layout.source(cell.repository)}: {cell.candidate} changed the frozen sources while it "
+            f"indexed them ({'; '.join(remaining[:3])}), so that nobody can go on with this run. Begin a new "
+            "one without that candidate, or with its retriever declared as one that writes there"
+        )
+    return "; ".join(found[:5]) if found else None
+
+
+def _environment(cell: Cell, steps: Sequence[Step]) -> Mapping[str, str]:
+    secrets = sorted({name for step in steps for name in step.secrets})
+    return child_environment({}, _home(cell), _temporary(cell), secrets)
 
 
 def _home(cell: Cell) -> Path:

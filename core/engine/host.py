@@ -1,103 +1,184 @@
-"""Hosts an engine in this process: gives it a run, hands its events on, turns signals into stops."""
+"""Hosts an engine in this process, from a run's lock to its report: events out, words and signals in."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from core.campaign.jobs import OpenRun
-from core.campaign.places import cell_place
-from core.campaign.sources import FrozenSource
-from core.engine.cell import Cell
+from core.canonical import write_durably
+from core.engine.cell import make_cells
 from core.engine.engine import Engine, Job, follow
-from core.run.events import Event, EventLog, SourceFrozen, State
+from core.engine.machine import Machine
+from core.errors import BoresightError, Exit
+from core.progress import LineDisplay
+from core.rescoring import rescore
+from core.run.control import ControlServer
+from core.run.events import Event, EventLog, EventStream, SourceFrozen, State
 
 OnEvent = Callable[[Event], None]
 
 
-def make_job(run: OpenRun, resumed: bool) -> Job:
-    """Return what the engine executes: every cell of a run with its retriever and its place."""
-    record = run.record
-    depth = max(record.controls["cutoffs"])
-    cells = {}
-    for label in record.repositories:
-        for name in record.candidates:
-            retriever = run.retrievers[name]
-            place = cell_place(record.layout, name, label, retriever)
-            cell = Cell(name, label, record.cell(name, label), retriever, record.layout, place, depth)
-            cells[cell.name] = cell
-    return Job(
-        name=record.about["name"],
-        identity=record.identity,
-        layout=record.layout,
-        cells=cells,
-        plan=run.plan,
-        cases={case.id: case for case in run.bank.cases},
-        limits=run.limits,
-        lock_descriptor=run.lock.descriptor,
-        resumed=resumed,
-    )
+class Ended(NamedTuple):
+    """How executing a run ended; `unaccepted` counts planned operations without an accepted result."""
+
+    state: State
+    unaccepted: int
+
+    @property
+    def exit_code(self) -> Exit:
+        """The exit code of the command that hosted it."""
+        if self.state == "interrupted":
+            return Exit.STOPPED
+        return Exit.NEGATIVE if self.unaccepted or self.state == "failed" else Exit.DONE
 
 
 async def execute(
     run: OpenRun,
     on_event: OnEvent = lambda event: None,
     *,
-    resumed: bool = False,
-    frozen: Sequence[FrozenSource] = (),
-) -> State:
-    """Execute an open run to its end and release its lock; `frozen` are the sources to tell of first.
+    together: bool = False,
+    signals: bool = False,
+) -> Ended:
+    """Execute an open run to its end, score it, write `exit-status`, and release its lock.
 
-    SIGINT, SIGTERM and SIGHUP stop it cleanly where this is the main thread: the child under way is
-    killed, its attempt kept. A second signal forces the end. Raises BoresightError.
+    Every event is handed to `on_event`. While another campaign measures on this machine the run waits,
+    unless `together`: then both are marked as disturbed. Others steer it through its control socket
+    (`core.run.control.ask`). With `signals`, SIGINT, SIGTERM and SIGHUP stop it cleanly: the child under way
+    is killed, its attempt kept; a second one forces the end. Cancelling this coroutine does the same.
+    Raises BoresightError; what was published until then is whole.
     """
+    status = Exit.STOPPED
     try:
-        log = EventLog(run.layout.events)
-        try:
-            engine = Engine(make_job(run, resumed), log)
-            reader = asyncio.create_task(_hand_on(engine, on_event))
-            for source in frozen:
-                log.emit(
-                    SourceFrozen(
-                        repository=source.label, commit=source.commit, files=source.files, bytes=source.bytes
-                    )
-                )
-            with _stopped_by_signals(engine):
-                state = await engine.execute()
-            await reader
-            return state
-        finally:
-            log.close()
+        with contextlib.closing(EventLog(run.layout.events)) as log:
+            ended = await _Host(run, log, together=together, signals=signals).run(on_event)
+    except BoresightError as error:
+        status = error.exit_code
+        raise
+    else:
+        status = ended.exit_code
+        return ended
     finally:
+        with contextlib.suppress(OSError):
+            write_durably(run.layout.exit_status, f"{int(status)}\n".encode())
         run.lock.release()
 
 
-async def _hand_on(engine: Engine, on_event: OnEvent) -> None:
-    async for event in follow(engine.subscribe()):
+def make_job(run: OpenRun, host: _Host) -> Job:
+    """Return what the engine executes: every cell of a run with its retriever and its place."""
+    return Job(
+        name=run.record.about["name"],
+        identity=run.record.identity,
+        layout=run.layout,
+        cells=make_cells(run.record, run.retrievers),
+        plan=run.plan,
+        cases={case.id: case for case in run.bank.cases},
+        limits=run.limits,
+        lock_descriptor=run.lock.descriptor,
+        admitted=host.admitted,
+        is_disturbed=host.is_disturbed,
+        score=host.score,
+        resumed=run.resumed,
+        only=run.only,
+    )
+
+
+class _Host:
+    def __init__(self, run: OpenRun, log: EventLog, *, together: bool, signals: bool) -> None:
+        self._run = run
+        self._log = log
+        self._machine = Machine()
+        self._together = together
+        self._signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signals else ()
+        self._unaccepted = 0
+        self._engine = Engine(make_job(run, self), log)
+        self._task = asyncio.current_task()
+        self._stops: set[asyncio.Task[None]] = set()
+
+    async def run(self, on_event: OnEvent) -> Ended:
+        with open(self._run.layout.console, "a", encoding="utf-8", errors="replace") as stream:
+            readers = [
+                asyncio.create_task(_hand_on(self._engine.subscribe(), show))
+                for show in (on_event, LineDisplay(stream).show)
+            ]
+            try:
+                self._tell_frozen()
+                async with self._listening():
+                    state = await self._engine.execute()
+            finally:
+                await self._machine.close()
+                # The last event ends them; where it could not be told, nothing else would.
+                _, unended = await asyncio.wait(readers, timeout=1.0)
+                for reader in unended:
+                    reader.cancel()
+        return Ended(state, self._unaccepted)
+
+    async def admitted(self) -> bool:
+        """Whether measuring may begin: no other campaign runs here, or it is meant to run beside one."""
+        if self._together:
+            await self._machine.join()
+            return True
+        return await self._machine.try_own()
+
+    def is_disturbed(self) -> bool:
+        """Whether another campaign runs on this machine now."""
+        return self._machine.disturbed
+
+    def score(self) -> None:
+        """Derive the reports, and count what is missing from them."""
+        self._unaccepted = rescore(self._run.layout.root, write=True).unaccepted
+
+    @contextlib.asynccontextmanager
+    async def _listening(self) -> AsyncIterator[None]:
+        server = ControlServer(self._run.layout.root, self._answer)
+        await server.start()
+        try:
+            with self._stopped_by_signals():
+                yield
+        finally:
+            await server.close()
+
+    async def _answer(self, word: str) -> Mapping[str, Any]:
+        engine = self._engine
+        if word == "pause":
+            engine.pause()
+        elif word == "continue":
+            engine.go_on()
+        elif word in {"stop", "stop-now"}:
+            self._stop(force=word == "stop-now")
+        elif word != "status":
+            return {"ok": False, "problem": f"unknown word {word[:40]!r}"}
+        return {"ok": True, "pid": os.getpid(), "state": engine.state, **engine.progress.model_dump()}
+
+    def _stop(self, force: bool = False) -> None:
+        if (force or self._stops) and self._task is not None:
+            self._task.cancel()
+        self._stops.add(asyncio.create_task(self._engine.stop()))
+
+    @contextlib.contextmanager
+    def _stopped_by_signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        for number in self._signals:
+            loop.add_signal_handler(number, self._stop)
+        try:
+            yield
+        finally:
+            for number in self._signals:
+                loop.remove_signal_handler(number)
+
+    def _tell_frozen(self) -> None:
+        for source in self._run.frozen:
+            self._log.emit(
+                SourceFrozen(
+                    repository=source.label, commit=source.commit, files=source.files, bytes=source.bytes
+                )
+            )
+
+
+async def _hand_on(stream: EventStream, on_event: OnEvent) -> None:
+    async for event in follow(stream):
         on_event(event)
-
-
-@contextlib.contextmanager
-def _stopped_by_signals(engine: Engine) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    task = asyncio.current_task()
-    stops: list[asyncio.Task[None]] = []
-
-    def stop() -> None:
-        if stops and task is not None:
-            task.cancel()
-        stops.append(loop.create_task(engine.stop()))
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    taken = []
-    for number in numbers:
-        with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: its owner stops the engine
-            loop.add_signal_handler(number, stop)
-            taken.append(number)
-    try:
-        yield
-    finally:
-        for number in taken:
-            loop.remove_signal_handler(number)

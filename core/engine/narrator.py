@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 
 from core.campaign.plan import Planned
@@ -67,21 +67,22 @@ class Narrator:
         """Take the resident memory of the operation under way."""
         self._rss_bytes = rss_bytes
 
-    async def beat(self) -> None:
+    async def beat(self, state: Callable[[], State]) -> None:
         """Tell a heartbeat every second, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
-            self._log.emit(
-                Heartbeat(
-                    candidate=self._cell.candidate if self._cell else None,
-                    repository=self._cell.repository if self._cell else None,
-                    phase=self._phase,
-                    elapsed_s=round(loop.time() - self._since, 3) if self._phase else 0.0,
-                    sampled_rss_bytes=self._rss_bytes,
-                    progress=self.progress,
-                )
+            beat = Heartbeat(
+                state=state(),
+                candidate=self._cell.candidate if self._cell else None,
+                repository=self._cell.repository if self._cell else None,
+                phase=self._phase,
+                elapsed_s=round(loop.time() - self._since, 3) if self._phase else 0.0,
+                sampled_rss_bytes=self._rss_bytes,
+                progress=self.progress,
             )
+            with contextlib.suppress(OSError):  # a full disk ends the run at its next write, with a message
+                self._log.emit(beat)
 
     def campaign_started(self, identity: str, name: str, resumed: bool) -> None:
         """Tell that operations begin."""

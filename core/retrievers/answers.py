@@ -7,6 +7,9 @@ An index:   {"format": "boresight-index@1", "units", "emb", "docs", "vectors", "
 Only `path` (and `excerpt`) must be there; the rest may be absent or null. Paths are relative to the
 repository with `/` between their parts, lines count from 1, `end_line` is inclusive, and results stand
 best first.
+
+A session that is asked a line with an `id` puts the same `id` into its answer, so that an answer that comes
+a line too late is never taken for the next one.
 """
 
 from __future__ import annotations
@@ -91,7 +94,7 @@ def read_index_report(stdout: bytes) -> IndexReport:
 
 
 def _results(stdout: bytes, form: str, *, excerpts: bool) -> list[_Row]:
-    results = _document(stdout, form, frozenset({"format", "results"})).get("results")
+    results = _document(stdout, form, frozenset({"format", "id", "results"})).get("results")
     if not isinstance(results, list):
         raise AnswerError("wrong_shape", f"results: found {_shown(results)}, expected a list")
     return [_row(result, f"results[{number}]", excerpts) for number, result in enumerate(results)]
@@ -222,6 +225,16 @@ def _distinct(rows: list[_Row]) -> tuple[list[_Row], int]:
     for row in rows:
         kept.setdefault(row.location[:4], row)
     return list(kept.values()), len(rows) - len(kept)
+
+
+def session_id(stdout: bytes) -> str | None:
+    """Return the request id that a session's answer bears; None where it has none or does not read."""
+    try:
+        document = load_json(stdout)
+    except ValueError:
+        return None
+    found = document.get("id") if isinstance(document, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def _place(location: Location) -> str:

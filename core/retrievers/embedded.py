@@ -12,6 +12,7 @@ A model manifest's entry for it:
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 import site
@@ -133,7 +134,6 @@ class EmbeddedRetriever:
         """
         _require_full_text_search()
         found: dict[str, Any] = {
-            "boresight": installed_package("boresight", _INSTALL).version,
             "python": f"{platform.python_implementation()} {platform.python_version()}",
             "sqlite": sqlite3.sqlite_version,
             "workspace_sha256": _workspace_digest(),
@@ -163,10 +163,19 @@ class EmbeddedRetriever:
         return self._step(place, "session") if self.features.session else None
 
     def request(self, kind: str, channel: Channel, text: str, limit: int) -> bytes:
-        """Return the line that asks a session; it is ASCII, so that any text can be asked."""
-        return json.dumps({"do": kind, "channel": channel, "text": text, "limit": limit}).encode("ascii")
+        """Return the line that asks a session; it is ASCII, so that any text can be asked.
 
-    def read_index(self, stdout: bytes) -> None:
+        Its id is a digest of the question, so that asking again makes the same line.
+        """
+        question = {"do": kind, "channel": channel, "text": text, "limit": limit}
+        number = hashlib.sha256(json.dumps(question).encode("ascii")).hexdigest()[:16]
+        return json.dumps({"id": number, **question}).encode("ascii")
+
+    def is_answer_to(self, request: bytes, stdout: bytes) -> bool:
+        """Tell whether the answer bears the request's id."""
+        return answers.session_id(stdout) == str(json.loads(request)["id"])
+
+    def read_index(self, stdout: bytes, place: Place) -> None:
         """Check the index step's report; raises AnswerError."""
         report = answers.read_index_report(stdout)
         self._require_vectors(report.vectors, report.units)

@@ -1,7 +1,7 @@
 """What a retrieval system must tell Boresight so that its answers can be measured.
 
-A retriever describes commands and reads their output; it never starts a process itself. The engine
-runs the commands, keeps their raw output, and hands that output back to be read.
+A retriever describes commands and reads their output; the engine alone runs what is measured, keeps the
+raw output, and hands it back to be read. Only `fingerprint` may ask an executable what it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Place(NamedTuple):
     """Where a cell lives on disk, all absolute."""
 
     repository: Path  # the frozen tree, or the cell's own copy where the retriever writes into it
-    state: Path  # the retriever's own index; empty before an index attempt
+    state: Path  # the retriever's own; an index attempt finds in it but `home`, `tmp` and its own copy
     configuration: Path  # the rendered configuration
 
 
@@ -41,11 +41,12 @@ class Step(NamedTuple):
 
     argv: tuple[str, ...]
     cwd: Path
-    environment: Mapping[str, str] = {}  # added to the allow-listed environment
+    environment: Mapping[str, str] = {}  # added to the allow-listed environment, and kept as evidence
+    secrets: tuple[str, ...] = ()  # names of variables passed on as well; their values are kept nowhere
 
 
 class Features(NamedTuple):
-    """What a retriever can do, whatever its configuration."""
+    """What a candidate can do; frozen with its run, so that a reader needs no executable to know."""
 
     channels: frozenset[Channel]
     probe: bool  # has a context probe
@@ -107,10 +108,16 @@ class Retriever(Protocol):
         """Return the step that starts a session, or None for one-shot commands."""
 
     def request(self, kind: str, channel: Channel, text: str, limit: int) -> bytes:
-        """Return the line, without its newline, that asks a session; kind is `query` or `probe`."""
+        """Return the line, without its newline, that asks a session; kind is `query` or `probe`.
 
-    def read_index(self, stdout: bytes) -> None:
-        """Check what the index step printed; raises AnswerError."""
+        The same question makes the same line. Raises UnpassableError.
+        """
+
+    def is_answer_to(self, request: bytes, stdout: bytes) -> bool:
+        """Tell whether a session's line answers this request, and not an earlier one."""
+
+    def read_index(self, stdout: bytes, place: Place) -> None:
+        """Check what the index steps printed, one after the other; raises AnswerError."""
 
     def verify_index(self, place: Place) -> Completeness:
         """Count the index from its own state; raises AnswerError where it is empty or incomplete."""

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 Phase = Literal["freezing", "indexing", "verifying", "querying", "probing", "scoring"]
 State = Literal["waiting", "running", "paused", "stopping", "stalled", "interrupted", "failed", "complete"]
 QUEUE_LIMIT = 1024
+NOT_CHOSEN = "not_chosen"  # error class of what a retry of other operations leaves as it is
 
 
 class Progress(BaseModel):
@@ -82,6 +83,7 @@ class Heartbeat(_Event):
     """Every second while the engine lives; elapsed seconds are those of the operation under way."""
 
     type: Literal["heartbeat"] = "heartbeat"
+    state: State = "running"
     candidate: str | None = None
     repository: str | None = None
     phase: Phase | None = None
@@ -236,11 +238,16 @@ def read_events(path: Path) -> Iterator[Event]:
         return
     with stream:
         for line in stream:
-            if line.endswith(b"\n"):
-                try:
-                    yield _EVENT.validate_json(line)
-                except ValidationError:
-                    continue
+            if line.endswith(b"\n") and (event := parse_event(line)) is not None:
+                yield event
+
+
+def parse_event(line: bytes) -> Event | None:
+    """Return the event that a line holds, or None where it is not one, or one of a newer version."""
+    try:
+        return _EVENT.validate_json(line)
+    except ValidationError:
+        return None
 
 
 def _last_sequence(path: Path) -> int:

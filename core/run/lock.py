@@ -12,6 +12,7 @@ from core.errors import BusyError, InputError
 from core.text import printable
 
 RETRY_SECONDS = 2.0
+RUNNING = "running"
 RETRY_INTERVAL_SECONDS = 0.05
 
 
@@ -22,8 +23,9 @@ class RunLock:
     must inherit the very descriptor: a dead engine with a living child then never looks free.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, purpose: str = RUNNING) -> None:
         self.path = path
+        self.purpose = purpose  # told to whoever finds it held
         self.descriptor: int | None = None
 
     def acquire(self, retry_seconds: float = RETRY_SECONDS) -> None:
@@ -31,20 +33,29 @@ class RunLock:
 
         Raises BusyError naming the holder, and InputError where the file cannot be written.
         """
+        deadline = time.monotonic() + retry_seconds
+        while (descriptor := self._try(deadline)) is None:
+            pass  # the file was replaced while this waited: what it locked is nobody's lock any more
+        self.descriptor = descriptor
+
+    def _try(self, deadline: float) -> int | None:
         try:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise _unwritable(self.path, error) from None
         try:
-            self._wait(descriptor, time.monotonic() + retry_seconds)
+            self._wait(descriptor, deadline)
+            if not _is_at(descriptor, self.path):
+                os.close(descriptor)
+                return None
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps({"pid": os.getpid()}).encode(), 0)
+            os.pwrite(descriptor, self._told(), 0)
         except BaseException as error:
             os.close(descriptor)
             if isinstance(error, OSError):
                 raise _unwritable(self.path, error) from None
             raise
-        self.descriptor = descriptor
+        return descriptor
 
     def _wait(self, descriptor: int, deadline: float) -> None:
         while True:
@@ -57,11 +68,41 @@ class RunLock:
             else:
                 return
 
+    def adopt(self, descriptor: int) -> None:
+        """Go on holding the lock by an inherited descriptor; raises OSError where it is none."""
+        os.set_inheritable(descriptor, False)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.descriptor = descriptor
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, self._told(), 0)
+
+    def _told(self) -> bytes:
+        return json.dumps({"pid": os.getpid(), "purpose": self.purpose}).encode()
+
     def release(self) -> None:
         """Give the lock back; safe to call twice."""
         if self.descriptor is not None:
             os.close(self.descriptor)
             self.descriptor = None
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    try:
+        found, held = path.stat(), os.fstat(descriptor)
+    except FileNotFoundError:
+        return False
+    return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
+
+
+def is_executed(path: Path) -> bool:
+    """Tell whether the lock is held by a process that executes the run, not by one that only rescores it."""
+    if not is_held(path):
+        return False
+    try:
+        purpose = json.loads(path.read_bytes())["purpose"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return True
+    return bool(purpose == RUNNING)
 
 
 def is_held(path: Path) -> bool:

@@ -104,15 +104,16 @@ class Ran(NamedTuple):
 
 def run_new(asked: api.Campaign, output: Path) -> Ran:
     """Freeze and execute a campaign."""
-    return _execute(api.create_run(asked, output), resumed=False)
+    return execute_run(api.create_run(asked, output))
 
 
 def run_again(output: Path, asked: api.Campaign | None = None) -> Ran:
     """Resume a run."""
-    return _execute(api.reopen_run(output, asked), resumed=True)
+    return execute_run(api.reopen_run(output, asked), resumed=True)
 
 
-def _execute(opened: api.OpenRun, *, resumed: bool) -> Ran:
+def execute_run(opened: api.OpenRun, *, resumed: bool = False) -> Ran:
+    """Execute a run that is open."""
     events: list[Event] = []
-    state = asyncio.run(execute(opened, events.append, resumed=resumed))
-    return Ran(opened.layout.root, state, tuple(events))
+    ended = asyncio.run(execute(opened, events.append))
+    return Ran(opened.layout.root, ended.state, tuple(events))

@@ -5,7 +5,8 @@
     fake_tool.py CONFIG session REPOSITORY STATE
 
 CONFIG is JSON: `index` names a fault of indexing; `faults` maps a part of a query's text to a fault of
-its answer; `once` names a file: faults happen only until it exists, and the first fault makes it.
+its answer; `once` names a file: faults happen only until it exists, and the first fault makes it;
+`until` names a file that a test makes: faults happen until it exists.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ def main(config_path: str, action: str, repository: str, state: str, *rest: str)
     if action == "index":
         index(config, Path(repository), Path(state))
     elif action == "session":
+        if config.get("banner"):
+            print("Model loaded.", flush=True)
         for line in sys.stdin:
             request = json.loads(line)
-            answer(config, state, request["do"], request["text"], request["limit"])
+            answer(config, state, request["do"], request["text"], request["limit"], request["id"])
     else:
         _, limit, dashes, text = rest
         assert dashes == "--"
@@ -54,18 +57,28 @@ def index(config: dict[str, Any], repository: Path, state: Path) -> None:
         (Path.home() / ".fake_tool").write_text("here")
     if fault == "empty":
         places = []
+    if fault == "litters":
+        (repository / "cache").mkdir()
+        (repository / "cache" / "leak.py").write_text("def leaked(): ...\n")
+    if fault == "edits":
+        (repository / "store" / "records.py").write_text("")
     declared = len(places) + (5 if fault == "incomplete" else 0)
     (state / "index.json").write_text(json.dumps({"declared": declared, "places": places}))
     print(json.dumps({"units": declared}))
 
 
-def answer(config: dict[str, Any], state: str, action: str, text: str, limit: int) -> None:
+def answer(
+    config: dict[str, Any], state: str, action: str, text: str, limit: int, number: str | None = None
+) -> None:
+    time.sleep(config.get("slowness", 0))
     fault = due(config, next((f for part, f in config.get("faults", {}).items() if part in text), None))
     places = json.loads((Path(state) / "index.json").read_text())["places"]
     words = set(re.findall(r"\w+", text))
     ordered = sorted(places, key=lambda place: place[0] not in words)[:limit]
     rows = [{"path": path, "line": line, "kind": "symbol"} for _, path, line in ordered]
     document = {"format": f"boresight-{'context' if action == 'probe' else 'ranking'}@1", "results": rows}
+    if number is not None:
+        document["id"] = number
     if action == "probe":
         for row in rows:
             row["excerpt"] = "…"
@@ -118,6 +131,8 @@ def emit(fault: str | None, document: dict[str, Any]) -> None:
 
 
 def due(config: dict[str, Any], fault: str | None) -> str | None:
+    if "until" in config and Path(config["until"]).exists():
+        return None
     once = config.get("once")
     if fault is None or once is None:
         return fault

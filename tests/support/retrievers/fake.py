@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from core.canonical import sha256_of
 from core.ranking import Channel
-from core.retrievers.answers import read_context, read_ranking
+from core.retrievers.answers import read_context, read_ranking, session_id
 from core.retrievers.protocol import (
     Answer,
     AnswerError,
@@ -62,9 +63,14 @@ class FakeRetriever:
         return self._step(place, "session") if self._session else None
 
     def request(self, kind: str, channel: Channel, text: str, limit: int) -> bytes:
-        return json.dumps({"do": kind, "channel": channel, "text": _passable(text), "limit": limit}).encode()
+        question = {"do": kind, "channel": channel, "text": _passable(text), "limit": limit}
+        number = sha256_of(question)[:16]
+        return json.dumps({"id": number, **question}).encode()
 
-    def read_index(self, stdout: bytes) -> None:
+    def is_answer_to(self, request: bytes, stdout: bytes) -> bool:
+        return session_id(stdout) == str(json.loads(request)["id"])
+
+    def read_index(self, stdout: bytes, place: Place) -> None:
         try:
             json.loads(stdout)["units"]
         except (ValueError, KeyError, TypeError):

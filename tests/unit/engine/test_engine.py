@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from core import api
+from core.engine.cell import Cell
+from core.engine.executor import prepare_state
 from core.errors import BusyError, IdentityError, InputError
+from core.run.control import ask
 from core.run.evidence import read_measurement
 from core.run.layout import Operation, RunLayout
 from tests.support.campaigns import Scene, campaign, fake, make_scene, run_again, run_new
@@ -83,6 +88,55 @@ def test_a_session_that_prints_two_lines_fails_that_operation_and_is_started_aga
     )
     assert ran.errors() == {"surplus_output"}
     assert ran.outcomes()["accepted"] == OPERATIONS - 2
+
+
+def test_a_session_with_a_banner_never_shifts_answers_to_the_next_query(scene: Scene) -> None:
+    ran = run_new(campaign(scene, fake("a", session=True, banner=True, slowness=0.1)), scene.folder / "run")
+    assert ran.state == "failed"
+    assert "accepted" not in {
+        event.outcome
+        for event in ran.events
+        if event.type == "operation_finished" and event.phase != "indexing"
+    }
+    assert ran.errors() == {"invalid_json"}
+
+
+def test_an_index_that_litters_the_repository_fails_and_the_tree_is_as_before(scene: Scene) -> None:
+    ran = run_new(campaign(scene, fake("a", index="litters"), fake("b")), scene.folder / "run")
+    assert "repository_changed" in ran.errors()
+    assert ran.outcomes()["accepted"] == OPERATIONS
+    assert not (ran.run / "repositories/store/cache").exists()
+    assert run_again(ran.run).outcomes()["reused"] == OPERATIONS
+
+
+def test_an_index_that_edits_the_repository_ends_the_run(scene: Scene) -> None:
+    opened = api.create_run(campaign(scene, fake("a", index="edits")), scene.folder / "run")
+    (scene.folder / "run/repositories/store/store/records.py").chmod(0o644)  # read-only stops all but root
+    with pytest.raises(IdentityError, match=r"a changed the frozen sources .*store/records\.py"):
+        asyncio.run(api.execute(opened))
+
+
+def test_a_stop_between_operations_starts_nothing_more(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = api.create_run(campaign(scene, fake("a", index="slow")), scene.folder / "run")
+    preparing, stopped = threading.Event(), threading.Event()
+
+    def prepare_while_stopped(cell: Cell) -> None:
+        preparing.set()
+        stopped.wait()
+        prepare_state(cell)
+
+    async def main() -> api.Ended:
+        executing = asyncio.create_task(api.execute(opened))
+        await asyncio.to_thread(preparing.wait)
+        await asyncio.to_thread(ask, opened.layout.root, "stop")
+        stopped.set()
+        return await executing
+
+    monkeypatch.setattr("core.engine.engine.prepare_state", prepare_while_stopped)
+    assert asyncio.run(main()).state == "interrupted"
+    record = read_measurement(opened.layout.attempt(Operation("a", "store", "index"), 1))
+    assert record["measurement"] == {"outcome": "not_started"}
+    assert record["validation"]["status"] == "stopped"
 
 
 def test_rows_beyond_the_limit_and_duplicates_are_dropped_and_counted(scene: Scene) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.engine.environment import child_environment
+from core.engine.environment import child_environment, governing_environment
 from core.errors import InputError
 
 HOME, TMP = Path("/cell/home"), Path("/cell/tmp")
@@ -13,7 +13,8 @@ HOME, TMP = Path("/cell/home"), Path("/cell/tmp")
 def test_only_allowed_variables_pass() -> None:
     source = {
         "PATH": "/bin",
-        "LC_ALL": "C.UTF-8",
+        "LANG": "de_DE.UTF-8",
+        "LC_ALL": "de_DE.UTF-8",
         "OPENBLAS_NUM_THREADS": "2",
         "HF_HOME": "/models",
         "HOME": "/home/user",
@@ -29,7 +30,7 @@ def test_only_allowed_variables_pass() -> None:
 
     assert found == {
         "PATH": "/bin",
-        "LC_ALL": "C.UTF-8",
+        "LANG": "C.UTF-8",
         "OPENBLAS_NUM_THREADS": "2",
         "HF_HOME": "/models",
         "HOME": "/cell/home",
@@ -54,7 +55,24 @@ def test_extra_variables_win_but_for_home_and_tmpdir() -> None:
     extra = {"PATH": "/opt/bin", "MODEL": "x", "HOME": "/home/user", "TMPDIR": "/tmp"}
     found = child_environment(extra, HOME, TMP, source={"PATH": "/bin"})
 
-    assert found == {"PATH": "/opt/bin", "MODEL": "x", "HOME": "/cell/home", "TMPDIR": "/cell/tmp"}
+    assert found == {
+        "PATH": "/opt/bin",
+        "LANG": "C.UTF-8",
+        "MODEL": "x",
+        "HOME": "/cell/home",
+        "TMPDIR": "/cell/tmp",
+    }
+
+
+def test_threads_and_devices_govern_and_places_do_not() -> None:
+    source = {
+        "OMP_NUM_THREADS": "2",
+        "CUDA_VISIBLE_DEVICES": "",
+        "HF_HOME": "/m",
+        "PATH": "/bin",
+        "LANG": "C",
+    }
+    assert governing_environment(source) == {"CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "2"}
 
 
 def test_a_path_is_always_there() -> None:

@@ -74,7 +74,7 @@ def test_the_configuration_and_fingerprint_hold_no_path(tmp_path: Path) -> None:
         "batch_size": 16,
     }
     fingerprint = retriever("lexical").fingerprint()
-    assert set(fingerprint) == {"boresight", "python", "sqlite", "workspace_sha256", "settings"}
+    assert set(fingerprint) == {"python", "sqlite", "workspace_sha256", "settings"}
     assert "/" not in json.dumps(fingerprint)
 
 
@@ -121,7 +121,7 @@ def test_a_missing_package_names_the_command_that_installs_it(monkeypatch: pytes
     other = retriever("onnx", package="some-model")
     with pytest.raises(InputError, match="some-model is not installed; run: pip install some-model"):
         other.session(PLACE)
-    assert retriever("lexical").fingerprint()["boresight"]
+    assert retriever("lexical").fingerprint()["sqlite"]
 
 
 def test_a_package_without_a_model_says_so() -> None:
@@ -197,9 +197,9 @@ def test_a_damaged_index_is_an_answer_error(tmp_path: Path) -> None:
 
 def test_an_index_report_without_vectors_is_incomplete_for_a_dense_candidate() -> None:
     stdout = b'{"format":"boresight-index@1","units":1,"emb":1,"docs":0,"vectors":0,"skipped":{}}'
-    retriever("lexical").read_index(stdout)
+    retriever("lexical").read_index(stdout, PLACE)
     with pytest.raises(AnswerError) as caught:
-        retriever("onnx").read_index(stdout)
+        retriever("onnx").read_index(stdout, PLACE)
     assert caught.value.kind == "incomplete_index"
 
 

@@ -86,7 +86,7 @@ def indexed(asked: EmbeddedRetriever, repository: Path, folder: Path) -> Place:
     (step,) = asked.index(place)
     done = run(step)
     assert done.returncode == 0, done.stderr
-    asked.read_index(done.stdout)
+    asked.read_index(done.stdout, place)
     return place
 
 

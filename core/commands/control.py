@@ -1,0 +1,98 @@
+"""`boresight status`, `pause`, `continue`, `stop` and `follow`: a run that is hosted elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from datetime import UTC
+from pathlib import Path
+
+from core import api
+from core.commands.output import say
+from core.errors import Exit
+from core.progress import display_for
+from core.run.control import NobodyListensError, ask
+from core.run.events import CampaignFinished
+from core.run.follow import follow_run
+from core.run.record import read_run
+from core.text import printable
+
+_SAID = {
+    "pause": "pausing after the operation under way; `boresight continue` goes on",
+    "continue": "going on",
+    "stop": "stopping: the operation under way is ended and kept as stopped",
+    "stop-now": "stopping at once",
+}
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Tell what a run is doing; exit 1 where operations failed."""
+    found = api.run_status(arguments.run)
+    engine = _engine(arguments.run)
+    if arguments.json:
+        value = {
+            **found._asdict(),
+            "path": str(found.path),
+            "updated_at": found.updated_at.isoformat() if found.updated_at else None,
+            "engine": engine,
+        }
+        say(json.dumps(value, indent=1))
+    else:
+        state = engine["state"] if engine else found.state
+        say(f"{printable(str(found.path))}: {state}")
+        say(f"{found.accepted} of {found.planned} operations accepted, {found.failed} failed")
+        if engine:
+            say(f"hosted by process {engine['pid']}, {engine['reused']} verified results reused")
+        else:
+            say("nobody listens: no engine is running this run now")
+        if found.updated_at:
+            say(f"last event at {found.updated_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC")
+    return Exit.NEGATIVE if found.failed else Exit.DONE
+
+
+def pause(arguments: argparse.Namespace) -> int:
+    """Let a run wait after the operation under way."""
+    return _say(arguments.run, "pause")
+
+
+def go_on(arguments: argparse.Namespace) -> int:
+    """Let a paused run go on."""
+    return _say(arguments.run, "continue")
+
+
+def stop(arguments: argparse.Namespace) -> int:
+    """Stop a run cleanly, or at once."""
+    return _say(arguments.run, "stop-now" if arguments.now else "stop")
+
+
+def follow(arguments: argparse.Namespace) -> int:
+    """Show a run's events until it ends; leaving does not stop it. Exit as the run does."""
+    layout = read_run(arguments.run).layout
+    display = display_for(sys.stderr, quiet=False)
+    ended: CampaignFinished | None = None
+    try:
+        for event in follow_run(layout):
+            display.show(event)
+            ended = event if isinstance(event, CampaignFinished) else None
+    finally:
+        display.close()
+    state = ended.state if ended else api.run_status(arguments.run).state
+    say(f"{printable(str(arguments.run))}: {state}")
+    if state == "complete":
+        return Exit.DONE
+    return Exit.STOPPED if state == "interrupted" else Exit.NEGATIVE
+
+
+def _say(run: Path, word: str) -> int:
+    root = read_run(run).layout.root
+    ask(root, word)
+    say(_SAID[word])
+    return Exit.DONE
+
+
+def _engine(run: Path) -> dict[str, object] | None:
+    try:
+        return ask(read_run(run).layout.root, "status")
+    except NobodyListensError:
+        return None

@@ -1,0 +1,92 @@
+"""Hosts an engine in a process of its own, which outlives the terminal, the SSH session and the app."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from core.campaign.jobs import OpenRun, reopen_run
+from core.engine.host import execute
+from core.errors import BoresightError, Exit
+from core.run.control import NobodyListensError, ask
+from core.run.lock import RunLock
+
+START_TIMEOUT_S = 60.0
+
+
+def detach(run: OpenRun, *, together: bool = False) -> int:
+    """Hand an open run, its lock included, to a new process in a session of its own; return its id.
+
+    Returns once that process answers on the run's control socket. What it prints goes to `console.log`.
+    Raises BoresightError where it ends before that.
+    """
+    descriptor = run.lock.descriptor
+    if descriptor is None:
+        raise ValueError("the run's lock must be held")
+    words = [str(run.layout.root), str(descriptor)]
+    words += ["--together"] if together else []
+    with open(run.layout.console, "ab") as console:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "core.engine.detached", *words],
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=console,
+            pass_fds=[descriptor],
+            start_new_session=True,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        )
+    run.lock.release()  # only this process's hold: the new one has inherited its own
+    _await_answer(run.layout.root, process)
+    return process.pid
+
+
+def _await_answer(root: Path, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline:
+        try:
+            ask(root, "status")
+        except NobodyListensError:
+            if process.poll() is not None:
+                if process.returncode in {Exit.DONE, Exit.NEGATIVE}:
+                    return  # a short campaign may be over before it was asked
+                raise BoresightError(
+                    f"{root}: the hosting process ended with status {process.returncode} before it answered; "
+                    f"the end of {root / 'console.log'} says why"
+                ) from None
+            time.sleep(0.05)
+        else:
+            return
+    raise BoresightError(
+        f"{root}: the hosting process (id {process.pid}) did not answer within {START_TIMEOUT_S:g} s; "
+        f"see {root / 'console.log'}"
+    )
+
+
+def main(words: list[str] | None = None) -> int:
+    """Host the run that was handed over; the exit code is the run's."""
+    parser = argparse.ArgumentParser(prog="python -P -m core.engine.detached")
+    parser.add_argument("run", type=Path)
+    parser.add_argument("lock", type=int)
+    parser.add_argument("--together", action="store_true")
+    arguments = parser.parse_args(words)
+    lock = RunLock(arguments.run / ".lock")
+    lock.adopt(arguments.lock)
+    try:
+        opened = reopen_run(arguments.run, lock=lock)
+        ended = asyncio.run(execute(opened, together=arguments.together, signals=True))
+    except BoresightError as error:
+        sys.stderr.write(f"boresight: {error}\n")
+        return error.exit_code
+    except asyncio.CancelledError:
+        return Exit.STOPPED
+    return ended.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

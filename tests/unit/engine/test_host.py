@@ -1,0 +1,249 @@
+"""Hosting: control from outside, signals, waiting for the machine, and a host that outlives its starter."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from core import api
+from core.engine.host import Ended, execute
+from core.engine.machine import Machine
+from core.errors import BoresightError, Exit
+from core.run.control import NobodyListensError, ask
+from core.run.events import Event
+from core.run.evidence import read_measurement
+from core.run.layout import RunLayout
+from core.run.lock import is_held
+from tests.support.campaigns import Scene, campaign, fake, make_scene, run_again
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return make_scene(tmp_path)
+
+
+Steer = Callable[[Path, list[Event]], Awaitable[None]]
+
+
+def steered(asked: api.Campaign, output: Path, steer: Steer) -> tuple[Ended, list[Event]]:
+    """Execute a campaign while `steer` speaks to it from beside."""
+    events: list[Event] = []
+
+    async def both() -> Ended:
+        hosting = asyncio.create_task(execute(api.create_run(asked, output), events.append))
+        await steer(output, events)
+        return await hosting
+
+    return asyncio.run(both()), events
+
+
+async def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        await asyncio.sleep(0.01)
+
+
+async def said(run: Path, word: str) -> dict[str, object]:
+    return await asyncio.to_thread(ask, run, word)
+
+
+def finished(events: list[Event]) -> int:
+    return sum(event.type == "operation_finished" for event in events)
+
+
+def test_pause_waits_after_the_operation_under_way_and_continue_goes_on(scene: Scene) -> None:
+    async def steer(run: Path, events: list[Event]) -> None:
+        await until(lambda: finished(events) > 2)
+        await said(run, "pause")
+        await until(lambda: any(event.type == "paused" for event in events))
+        held = finished(events)
+        assert (await said(run, "status"))["state"] == "paused"
+        assert api.run_status(run).state == "paused"
+        await asyncio.sleep(0.3)
+        assert finished(events) == held
+        await said(run, "continue")
+
+    ended, _ = steered(campaign(scene, fake("a")), scene.folder / "run", steer)
+    assert ended == Ended("complete", 0)
+    assert (scene.folder / "run" / "exit-status").read_text() == "0\n"
+
+
+def test_stop_kills_the_operation_under_way_and_resume_goes_on(scene: Scene) -> None:
+    marker = scene.folder / "happened"
+    asked = campaign(scene, fake("a", faults={"load_records": "orphan"}, once=str(marker)))
+
+    async def steer(run: Path, events: list[Event]) -> None:
+        await until(marker.exists)
+        await said(run, "stop")
+
+    ended, events = steered(asked, scene.folder / "run", steer)
+    assert ended.state == "interrupted" and ended.exit_code == Exit.STOPPED
+    assert [event.outcome for event in events if event.type == "operation_finished"][-1] == "stopped"
+    assert (scene.folder / "run" / "exit-status").read_text() == "130\n"
+    assert api.run_status(scene.folder / "run").state == "interrupted"
+    assert not is_held(RunLayout(scene.folder / "run").lock)
+    assert run_again(scene.folder / "run", asked).state == "complete"
+
+
+def test_stop_ends_a_pause(scene: Scene) -> None:
+    async def steer(run: Path, events: list[Event]) -> None:
+        await until(lambda: finished(events) > 0)
+        await said(run, "pause")
+        await until(lambda: any(event.type == "paused" for event in events))
+        await said(run, "stop")
+
+    ended, _ = steered(campaign(scene, fake("a")), scene.folder / "run", steer)
+    assert ended.state == "interrupted"
+
+
+def test_an_unknown_word_is_refused_and_harms_nothing(scene: Scene) -> None:
+    async def steer(run: Path, events: list[Event]) -> None:
+        await until(lambda: finished(events) > 0)
+        with pytest.raises(BoresightError, match="unknown word 'dance'"):
+            await said(run, "dance")
+
+    ended, _ = steered(campaign(scene, fake("a")), scene.folder / "run", steer)
+    assert ended.state == "complete"
+
+
+def test_where_nobody_listens_it_is_said(scene: Scene) -> None:
+    with pytest.raises(NobodyListensError, match="boresight resume"):
+        ask(scene.folder, "status")
+
+
+def test_a_second_campaign_waits_for_the_first(scene: Scene) -> None:
+    async def both() -> tuple[Ended, list[Event]]:
+        machine = Machine()
+        assert await machine.try_own()
+        events: list[Event] = []
+        run = scene.folder / "run"
+        hosting = asyncio.create_task(execute(api.create_run(campaign(scene, fake("a")), run), events.append))
+        await until(lambda: any(event.type == "heartbeat" for event in events))
+        assert (await said(run, "status"))["state"] == "waiting"
+        assert finished(events) == 0
+        await machine.close()
+        return await hosting, events
+
+    ended, events = asyncio.run(both())
+    assert ended.state == "complete"
+    assert next(event.state for event in events if event.type == "heartbeat") == "waiting"
+
+
+def disturbed(run: Path) -> set[bool]:
+    return {read_measurement(path.parent)["disturbed"] for path in run.rglob("measurement.json")}
+
+
+def test_campaigns_that_run_together_are_both_marked(scene: Scene) -> None:
+    async def both() -> None:
+        asked = campaign(scene, fake("a"))
+        runs = [api.create_run(asked, scene.folder / name) for name in ("one", "two")]
+        first = asyncio.create_task(execute(runs[0]))
+        await asyncio.sleep(0.3)
+        await execute(runs[1], together=True)
+        await first
+
+    asyncio.run(both())
+    assert True in disturbed(scene.folder / "one")
+    assert True in disturbed(scene.folder / "two")
+
+
+def test_a_campaign_alone_is_not_marked(scene: Scene) -> None:
+    async def alone() -> None:
+        await execute(api.create_run(campaign(scene, fake("a")), scene.folder / "run"), together=True)
+
+    asyncio.run(alone())
+    assert disturbed(scene.folder / "run") == {False}
+
+
+HOSTING = """
+import sys, os, asyncio
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+import core.retrievers
+core.retrievers.__path__.append({retrievers!r})
+from core import api
+from core.engine import machine
+machine.NAME = "\\0boresight-test-" + str(os.getpid())
+from core.engine.host import execute
+opened = api.reopen_run(Path(sys.argv[1]))
+try:
+    sys.exit(asyncio.run(execute(opened, signals=True)).exit_code)
+except asyncio.CancelledError:
+    sys.exit(130)
+"""
+
+
+def start_hosting(run: Path) -> subprocess.Popen[bytes]:
+    root = Path(__file__).parents[3]
+    code = HOSTING.format(tests=str(root), retrievers=str(root / "tests/support/retrievers"))
+    return subprocess.Popen([sys.executable, "-c", code, str(run)])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_stops_cleanly(scene: Scene, number: signal.Signals) -> None:
+    marker = scene.folder / "happened"
+    asked = campaign(scene, fake("a", faults={"load_records": "orphan"}, once=str(marker)))
+    opened = api.create_run(asked, scene.folder / "run")
+    opened.lock.release()
+    process = start_hosting(scene.folder / "run")
+    try:
+        asyncio.run(until(marker.exists))
+        process.send_signal(number)
+        assert process.wait(20) == Exit.STOPPED
+    finally:
+        process.kill()
+    assert (scene.folder / "run/exit-status").read_text() == "130\n"
+    assert run_again(scene.folder / "run", asked).state == "complete"
+
+
+def test_a_killed_host_leaves_an_interrupted_run_that_can_be_resumed(scene: Scene) -> None:
+    marker = scene.folder / "happened"
+    asked = campaign(scene, fake("a", faults={"load_records": "orphan"}, once=str(marker)))
+    api.create_run(asked, scene.folder / "run").lock.release()
+    process = start_hosting(scene.folder / "run")
+    asyncio.run(until(marker.exists))
+    process.kill()
+    process.wait()
+    lock = RunLayout(scene.folder / "run").lock
+    asyncio.run(until(lambda: not is_held(lock), seconds=5.0))
+    assert api.run_status(scene.folder / "run").state == "interrupted"
+    again = run_again(scene.folder / "run", asked)
+    assert again.state == "complete" and again.outcomes()["reused"] > 0
+
+
+def test_a_detached_run_outlives_its_starter_and_answers(scene: Scene, tmp_path: Path) -> None:
+    manifest = tmp_path / "repositories.json"
+    manifest.write_text(
+        json.dumps(
+            {
+                "schema_version": 1,
+                "repositories": [{"label": "store", "path": str(scene.repository.path)}],
+            }
+        )
+    )
+    models = tmp_path / "models.json"
+    entry = {"id": "words", "retriever": "embedded", "engine": "lexical", "model": "bm25", "version": "1"}
+    models.write_text(json.dumps({"models": [entry]}))
+    command = [sys.executable, "-m", "core.cli", "run", "--detach", "--together", "--output", "run"]
+    command += ["--dataset", str(scene.cases), "--repo-manifest", str(manifest)]
+    command += ["--model-manifest", str(models)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    run = tmp_path / "run"
+    assert "outlives this terminal" in done.stderr
+    asyncio.run(until(lambda: (run / "exit-status").exists()))
+    assert (run / "exit-status").read_text() == "0\n"
+    assert "complete" in (run / "console.log").read_text()
+    followed = subprocess.run(
+        [sys.executable, "-m", "core.cli", "follow", str(run)], capture_output=True, text=True, check=False
+    )
+    assert followed.returncode == 0 and "complete" in followed.stdout
