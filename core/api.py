@@ -9,6 +9,8 @@ board.candidates["hybrid"].macro[5].recall
 
 from __future__ import annotations
 
+from core.archive.packing import Exported, export_run
+from core.archive.unpacking import import_run
 from core.banks.case import INTENTS, Bank, Case, parse_bank, read_bank
 from core.banks.check import CheckResult, check_bank
 from core.banks.known_target import BuildResult, build_bank
@@ -23,13 +25,18 @@ from core.campaign.manifest import (
     read_campaign,
     read_models,
 )
-from core.engine.host import execute
+from core.campaign.reuse import TakenCell, TakenOver
+from core.engine.host import Ended, execute
+from core.failures import Failure, Filters, choose, failures
+from core.outcomes import Outcomes, read_outcomes
 from core.rankings import Observation, RunReader
 from core.repositories import RepositoryEntry, pinned, read_repository_manifest
 from core.rescoring import Rescored, rescore, run_facts
+from core.run.disk import DiskUse, disk_use
 from core.run.events import Event, read_events
 from core.scoring.records import Scoreboard
 from core.status import RunStatus, list_runs, run_status
+from core.verification import Verification, verify_run
 
 __all__ = [
     "INTENTS",
@@ -41,21 +48,35 @@ __all__ = [
     "Candidate",
     "Case",
     "CheckResult",
+    "DiskUse",
+    "Ended",
     "Event",
+    "Exported",
+    "Failure",
+    "Filters",
     "Limits",
     "Observation",
     "OpenRun",
+    "Outcomes",
     "RepositoryEntry",
     "Rescored",
     "RunReader",
     "RunStatus",
     "Scoreboard",
+    "TakenCell",
+    "TakenOver",
+    "Verification",
     "bank_stats",
     "build_bank",
     "campaign_from_flags",
     "check_bank",
+    "choose",
     "create_run",
+    "disk_use",
     "execute",
+    "export_run",
+    "failures",
+    "import_run",
     "list_runs",
     "parse_bank",
     "pinned",
@@ -63,9 +84,11 @@ __all__ = [
     "read_campaign",
     "read_events",
     "read_models",
+    "read_outcomes",
     "read_repository_manifest",
     "reopen_run",
     "rescore",
     "run_facts",
     "run_status",
+    "verify_run",
 ]

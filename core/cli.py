@@ -103,9 +103,15 @@ def _parser() -> argparse.ArgumentParser:
     _bank(commands)
     _run(commands)
     _resume(commands)
+    _retry(commands)
+    _control(commands)
     _rescore(commands)
     _report(commands)
     _runs(commands)
+    _verify(commands)
+    _export(commands)
+    _import(commands)
+    _clean(commands)
     _schema(commands)
     return parser
 
@@ -129,6 +135,7 @@ def _quickstart(commands: Any) -> None:
         "--output", type=Path, metavar="DIR", help="where to write (default runs/quickstart/NUMBER)"
     )
     command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    _together(command)
     command.set_defaults(command="quickstart:quickstart")
 
 
@@ -189,17 +196,56 @@ def _run(commands: Any) -> None:
     flags.add_argument("--max-output-bytes", type=int, metavar="N", help="per attempt (default 64 MiB)")
     flags.add_argument("--memory-budget-mib", type=float, metavar="X", help="reported, never enforced")
     flags.add_argument("--max-index-seconds", type=float, metavar="S", help="reported, never enforced")
-    run.add_argument("--resume", action="store_true", help="go on with RUN; verified successes are reused")
-    run.add_argument("--rescore", action="store_true", help="only rebuild RUN's reports from its evidence")
-    run.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    act = run.add_mutually_exclusive_group()
+    act.add_argument("--resume", action="store_true", help="go on with RUN; verified successes are reused")
+    act.add_argument("--rescore", action="store_true", help="only rebuild RUN's reports from its evidence")
+    act.add_argument(
+        "--reuse", type=Path, metavar="OLD", help="take over verified successes of equal cells of the run OLD"
+    )
+    _hosting(run)
     run.set_defaults(command="run:run")
 
 
 def _resume(commands: Any) -> None:
     resume = commands.add_parser("resume", help="go on with an interrupted or failed run as it was frozen")
     resume.add_argument("run", type=Path, metavar="RUN")
-    resume.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    _hosting(resume)
     resume.set_defaults(command="run:resume")
+
+
+def _hosting(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    command.add_argument(
+        "--detach",
+        action="store_true",
+        help="host the run in a process of its own that outlives this terminal",
+    )
+    _together(command)
+
+
+def _together(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--together",
+        action="store_true",
+        help="run beside another campaign on this machine instead of waiting; both are marked as disturbed",
+    )
+
+
+def _control(commands: Any) -> None:
+    status = commands.add_parser("status", help="tell what a run is doing")
+    status.add_argument("--json", action="store_true", help="print it as JSON")
+    status.set_defaults(command="control:status")
+    pause = commands.add_parser("pause", help="let a running run wait after the operation under way")
+    pause.set_defaults(command="control:pause")
+    go_on = commands.add_parser("continue", help="let a paused run go on")
+    go_on.set_defaults(command="control:go_on")
+    stop = commands.add_parser("stop", help="stop a running run cleanly; `resume` goes on with it")
+    stop.add_argument("--now", action="store_true", help="at once, without waiting for sessions to end")
+    stop.set_defaults(command="control:stop")
+    follow = commands.add_parser("follow", help="show a run's events until it ends; leaving does not stop it")
+    follow.set_defaults(command="control:follow")
+    for command in (status, pause, go_on, stop, follow):
+        command.add_argument("run", type=Path, metavar="RUN")
 
 
 def _rescore(commands: Any) -> None:
@@ -213,9 +259,10 @@ def _report(commands: Any) -> None:
     report.add_argument("run", type=Path, metavar="RUN")
     report.add_argument(
         "--format",
-        choices=("text", "md", "json", "csv", "queries", "trec"),
+        choices=("text", "md", "json", "csv", "metrics", "trec"),
         default="text",
-        help="text: leaderboard; csv: metrics; queries: CSV of each query; trec: run and qrels files",
+        help="text: leaderboard; csv: a row for each query; metrics: a row for each mean; "
+        "trec: run and qrels files",
     )
     report.add_argument("--output", type=Path, metavar="DIR", help="for trec (default RUN/exports)")
     report.set_defaults(command="report:report")
@@ -226,6 +273,69 @@ def _runs(commands: Any) -> None:
     runs.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR")
     runs.add_argument("--json", action="store_true", help="print them as JSON")
     runs.set_defaults(command="report:runs")
+
+
+def _retry(commands: Any) -> None:
+    retry = commands.add_parser(
+        "retry",
+        help="give chosen failures of a run new attempts",
+        description="Gives failed operations new attempts under the run's identity and leaves the rest as it "
+        "is. Without a filter all failures are tried again; with several, those that match every one.",
+    )
+    retry.add_argument("run", type=Path, metavar="RUN")
+    retry.add_argument("--candidate", action="append", metavar="C", help="repeat to choose several")
+    retry.add_argument("--repository", action="append", metavar="R")
+    retry.add_argument(
+        "--operation", action="append", metavar="NAME", help="index, primary, ctx, or an operation's folder"
+    )
+    retry.add_argument("--error", action="append", metavar="CLASS", help="such as timeout or nonzero_exit")
+    retry.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    _together(retry)
+    retry.set_defaults(command="retry:retry")
+
+
+def _verify(commands: Any) -> None:
+    verify = commands.add_parser("verify", help="compare a run with every digest that it holds")
+    verify.add_argument("run", type=Path, metavar="RUN")
+    verify.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    verify.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    verify.set_defaults(command="keep:verify")
+
+
+def _export(commands: Any) -> None:
+    export = commands.add_parser("export", help="write a run into one file, to be moved or kept")
+    export.add_argument("run", type=Path, metavar="RUN")
+    export.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="ends with .tar.gz (default), .tar.xz, .tar.zst, .tar",
+    )
+    export.add_argument("--without-state", action="store_true", help="leave the retrievers' indexes out")
+    export.add_argument(
+        "--include-private",
+        action="store_true",
+        help="also carry sources and queries of private repositories",
+    )
+    export.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    export.set_defaults(command="keep:export")
+
+
+def _import(commands: Any) -> None:
+    command = commands.add_parser("import", help="unpack an exported run and verify every digest")
+    command.add_argument("file", type=Path, metavar="FILE")
+    command.add_argument("target", type=Path, metavar="DIR", help="the new run directory")
+    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    command.set_defaults(command="keep:import_")
+
+
+def _clean(commands: Any) -> None:
+    clean = commands.add_parser("clean", help="show what a run's indexes take, and free them")
+    clean.add_argument("run", type=Path, metavar="RUN")
+    clean.add_argument("--state", action="store_true", help="the retrievers' indexes; evidence always stays")
+    clean.add_argument("--yes", action="store_true", help="remove them instead of only showing them")
+    clean.set_defaults(command="keep:clean")
 
 
 def _schema(commands: Any) -> None:

@@ -12,6 +12,7 @@ import tomlkit
 from core.banks.case import INTENTS
 from core.banks.derivation import Derivation
 from core.banks.known_target import derive_all, write_bank
+from core.campaign.jobs import create_retrievers, ready_controls
 from core.campaign.manifest import read_models
 from core.canonical import write_durably
 from core.errors import InputError
@@ -40,6 +41,12 @@ class Choice(NamedTuple):
     per_intent: int
     max_tokens: int
     remarks: tuple[str, ...]
+
+
+def demand_ready() -> None:
+    """Raise ProblemsError, with what to install, where one of the candidates cannot run here."""
+    candidates = read_models(CANDIDATES)
+    ready_controls(candidates, create_retrievers(candidates))
 
 
 def choose(folder: Path, inputs: Path, *, sample: bool = False) -> Choice:

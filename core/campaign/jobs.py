@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from core.banks.case import Bank, read_bank
 from core.banks.check import check_bank
@@ -15,15 +16,17 @@ from core.campaign.identity import campaign_controls, candidate_controls, cell_i
 from core.campaign.manifest import Budgets, Campaign, Candidate, Limits
 from core.campaign.places import configuration_path
 from core.campaign.plan import Planned, make_plan, plan_lines
+from core.campaign.reuse import TakenOver, open_source, take_over
 from core.campaign.sources import FrozenSource, freeze, read_frozen, verify_frozen
 from core.campaign.staging import demand_new, demand_possible, discard_stage, open_stage, publish_stage
 from core.canonical import sha256, write_durably
+from core.engine.system import refuse_unfit_system
 from core.errors import IdentityError, InputError, ProblemsError
 from core.git import GitRepository
 from core.repositories import RepositoryEntry
 from core.retrievers.protocol import Retriever
 from core.retrievers.registry import create_retriever
-from core.run.layout import RunLayout
+from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock
 from core.run.record import RunRecord, campaign_identity, read_cases, read_run, stored
 from core.text import printable
@@ -33,7 +36,10 @@ OnFrozen = Callable[[FrozenSource], None]
 
 @dataclass(frozen=True)
 class OpenRun:
-    """A run whose lock is held: everything needed to execute it."""
+    """A run whose lock is held: everything needed to execute it.
+
+    `only` limits new attempts to these operations; `taken_over` says what another run gave to this one.
+    """
 
     record: RunRecord
     retrievers: Mapping[str, Retriever]
@@ -41,6 +47,20 @@ class OpenRun:
     plan: tuple[Planned, ...]
     limits: Limits
     lock: RunLock
+    only: frozenset[Operation] | None = None
+    taken_over: TakenOver | None = None
+    frozen: tuple[FrozenSource, ...] = ()  # sources that were frozen just now
+    resumed: bool = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the run's lock back; harmless when repeated, and after `execute`, which does so itself."""
+        self.lock.release()
 
     @property
     def layout(self) -> RunLayout:
@@ -48,18 +68,27 @@ class OpenRun:
         return self.record.layout
 
 
-def create_run(campaign: Campaign, output: Path, on_frozen: OnFrozen = lambda source: None) -> OpenRun:
+def create_run(
+    campaign: Campaign,
+    output: Path,
+    on_frozen: OnFrozen = lambda source: None,
+    reuse: Path | None = None,
+) -> OpenRun:
     """Check everything, freeze it and make the run directory; its lock is held on return.
 
-    The directory appears whole under its name or not at all. Raises InputError, and BusyError.
+    `reuse` is another run, whose verified successes in equal cells are taken over; it is only read. The
+    directory appears whole under its name or not at all. Raises InputError, BusyError, and IdentityError
+    where evidence that would be taken over was changed.
     """
+    refuse_unfit_system()
     output = output.absolute()
     demand_possible(output)
     demand_new(output)
+    earlier = open_source(reuse) if reuse is not None else None
     bank = read_bank(campaign.cases)
     entries = pinned_to_bank(bank, campaign)
     retrievers = create_retrievers(campaign.candidates)
-    candidates = _all_controls(campaign.candidates, retrievers)
+    candidates = ready_controls(campaign.candidates, retrievers)
     demand_sound(bank, entries, campaign.cases)
     stage = open_stage(output)
     try:
@@ -73,6 +102,7 @@ def create_run(campaign: Campaign, output: Path, on_frozen: OnFrozen = lambda so
         record = _record(campaign, bank, entries, sources, candidates, RunLayout(output))
         plan = _plan(record, bank, retrievers)
         _write(layout, record, bank, plan, retrievers)
+        taken = take_over(earlier, record, layout, bank, plan, retrievers) if earlier else None
         publish_stage(stage)
     except BaseException as error:
         discard_stage(stage)
@@ -82,17 +112,35 @@ def create_run(campaign: Campaign, output: Path, on_frozen: OnFrozen = lambda so
                 "make room, or name another directory"
             ) from None
         raise
-    return OpenRun(record, retrievers, bank, plan, campaign.limits, stage.lock)
+    return OpenRun(
+        record,
+        retrievers,
+        bank,
+        plan,
+        campaign.limits,
+        stage.lock,
+        taken_over=taken,
+        frozen=tuple(sources.values()),
+    )
 
 
-def reopen_run(output: Path, campaign: Campaign | None = None) -> OpenRun:
+def reopen_run(
+    output: Path,
+    campaign: Campaign | None = None,
+    lock: RunLock | None = None,
+    only: frozenset[Operation] | None = None,
+) -> OpenRun:
     """Open a run to go on with it, by its own frozen campaign or by one that must equal it.
 
-    Raises IdentityError that lists how the campaign, the sources or the files differ; BusyError.
+    `lock` is the run's, where the caller holds it already; it is released where this fails. `only` gives new
+    attempts to these operations alone (and to the other queries of a cell whose index must be built anew),
+    and leaves every other failure as it is. Raises IdentityError that lists how the campaign, the sources or
+    the files differ, and BusyError.
     """
     record = read_run(output)
-    lock = RunLock(record.layout.lock)
-    lock.acquire()
+    if lock is None:
+        lock = RunLock(record.layout.lock)
+        lock.acquire()
     try:
         bank = read_cases(record)
         given = campaign
@@ -101,7 +149,7 @@ def reopen_run(output: Path, campaign: Campaign | None = None) -> OpenRun:
         sources = _verified_sources(record)
         wanted = bank if campaign.cases == record.layout.cases else read_bank(campaign.cases)
         controls = campaign_controls(
-            campaign, wanted, sources, _all_controls(campaign.candidates, retrievers)
+            campaign, wanted, sources, ready_controls(campaign.candidates, retrievers)
         )
         require_same(record.controls, stored(controls), record.layout.root)
         if given is not None:
@@ -111,7 +159,7 @@ def reopen_run(output: Path, campaign: Campaign | None = None) -> OpenRun:
     except BaseException:
         lock.release()
         raise
-    return OpenRun(record, retrievers, bank, plan, campaign.limits, lock)
+    return OpenRun(record, retrievers, bank, plan, campaign.limits, lock, only=only, resumed=True)
 
 
 def pinned_to_bank(bank: Bank, campaign: Campaign) -> tuple[RepositoryEntry, ...]:
@@ -193,15 +241,16 @@ def frozen_campaign(record: RunRecord) -> Campaign:
         ) from None
 
 
-def _all_controls(
+def ready_controls(
     candidates: Iterable[Candidate], retrievers: Mapping[str, Retriever]
 ) -> dict[str, dict[str, Any]]:
+    """Return the controls of each candidate; raises ProblemsError that names all that cannot run here."""
     controls, problems = {}, []
     for candidate in candidates:
         try:
             controls[candidate.id] = candidate_controls(candidate.entry, retrievers[candidate.id])
         except InputError as error:
-            problems.append(str(error))
+            problems.append(f"{candidate.id}: {error}")
     if problems:
         raise ProblemsError("These candidates are not ready:", problems)
     return controls
@@ -230,6 +279,7 @@ def _record(
     }
     about = {
         "name": campaign.name,
+        "boresight": version("boresight"),
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "order": {"candidates": list(candidates), "repositories": list(sources)},
         "private": [entry.label for entry in entries if entry.private],

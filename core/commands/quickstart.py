@@ -10,14 +10,15 @@ from core import api
 from core.commands import run as running
 from core.commands.output import narrate, say
 from core.commands.report import print_report
-from core.errors import Exit, InputError
-from core.quickstart import choose, next_folder, write_inputs
+from core.errors import InputError
+from core.quickstart import choose, demand_ready, next_folder, write_inputs
 from core.text import printable
 
 
 def quickstart(arguments: argparse.Namespace) -> int:
     """Run the whole path once and say where everything lies."""
     began = time.monotonic()
+    demand_ready()
     folder = Path.cwd()
     inputs = _inputs(arguments.output) if arguments.output is not None else next_folder(folder)
     choice = choose(folder, inputs, sample=arguments.sample)
@@ -30,9 +31,9 @@ def quickstart(arguments: argparse.Namespace) -> int:
         f"answers, {choice.per_intent} for each of {len(choice.intents)} intents."
     )
     opened = api.create_run(api.read_campaign(campaign_file), inputs / "run")
-    state = running.execute(opened, quiet=arguments.quiet_progress)
-    if state == "interrupted":
-        return running.finish(opened, state)
+    ended = running.execute(opened, arguments)
+    if ended.state == "interrupted":
+        return running.finish(opened, ended)
     rescored = api.rescore(opened.layout.root)
     print_report(rescored, "text")
     say("")
@@ -46,7 +47,7 @@ def quickstart(arguments: argparse.Namespace) -> int:
         say(f"  {what:<9} {printable(str(_near(path, folder)))}")
     say("Next: edit the campaign, then: boresight run CAMPAIGN --output NEW-DIRECTORY")
     say(f"Known-target results: {printable(str(_near(opened.layout.root, folder)))}")
-    return Exit.NEGATIVE if rescored.unaccepted else Exit.DONE
+    return ended.exit_code
 
 
 def _inputs(output: Path) -> Path:

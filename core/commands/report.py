@@ -13,15 +13,25 @@ from core import api
 from core.banks.case import Case
 from core.canonical import write_durably
 from core.commands.output import narrate, say, table, write
+from core.commands.ticker import size
 from core.errors import Exit, InputError
 from core.ranking import Location
 from core.retrievers.protocol import AnswerError
+from core.run.disk import DiskUse, disk_use
+from core.run.evidence import evidence_changed
+from core.run.lock import RunLock
+from core.run.record import read_run
 from core.text import printable, printable_lines
 
 
 def rescore(arguments: argparse.Namespace) -> int:
     """Verify a run's evidence and rebuild its reports; exit 1 where planned results are missing or failed."""
-    rescored = api.rescore(arguments.run)
+    lock = RunLock(read_run(arguments.run).layout.lock, purpose="rescoring")
+    lock.acquire()
+    try:
+        rescored = api.rescore(arguments.run, write=True)
+    finally:
+        lock.release()
     root = rescored.reader.layout.root
     if rescored.unaccepted:
         narrate(
@@ -35,21 +45,22 @@ def report(arguments: argparse.Namespace) -> int:
     """Print a run's report in one format; nothing in the run is changed but `exports/`."""
     if arguments.output is not None and arguments.format != "trec":
         raise InputError(f"--output goes with --format trec; redirect stdout for {arguments.format}")
-    rescored = api.rescore(arguments.run, write=False)
     if arguments.format == "trec":
-        for path in _export_trec(rescored, arguments.output or rescored.reader.layout.root / "exports"):
+        for path in _export_trec(api.RunReader(arguments.run), arguments.output):
             say(printable(str(path)))
-        return Exit.DONE
-    print_report(rescored, arguments.format)
+    elif arguments.format == "csv":
+        _print_queries(arguments.run)
+    else:
+        print_report(api.rescore(arguments.run), arguments.format)
     return Exit.DONE
 
 
 def print_report(rescored: api.Rescored, form: str) -> None:
-    """Print a report on stdout."""
+    """Print a report of a run's scores on stdout."""
     from core.reports.leaderboard import Leaderboard
     from core.reports.markdown import markdown
     from core.reports.summary import summary_bytes
-    from core.reports.table import metrics_csv, queries_csv
+    from core.reports.table import metrics_csv
 
     board, facts = rescored.board, rescored.facts
     if form == "text":
@@ -60,10 +71,8 @@ def print_report(rescored: api.Rescored, form: str) -> None:
         write([markdown(board, facts, rescored.examples)])
     elif form == "json":
         write([summary_bytes(board, facts, rescored.examples).decode()])
-    elif form == "csv":
-        write(metrics_csv(board))
     else:
-        write(queries_csv(rescored.queries, facts.private))
+        write(metrics_csv(board))
 
 
 def runs(arguments: argparse.Namespace) -> int:
@@ -77,14 +86,17 @@ def runs(arguments: argparse.Namespace) -> int:
     if not found:
         say(f"No runs in {printable(str(arguments.folder.absolute()))} (searched to depth 4).")
         return Exit.DONE
-    table(("run", "campaign", "state", "done", "failed", "updated (UTC)"), [_row(status) for status in found])
+    table(
+        ("run", "campaign", "state", "done", "failed", "updated (UTC)", "disk", "of it indexes"),
+        [_row(status, disk_use(status.path)) for status in found],
+    )
     for status in found:
         if status.problem:
             narrate(f"{printable(str(status.path))}: {printable_lines(status.problem)}")
     return Exit.DONE
 
 
-def _row(status: api.RunStatus) -> Sequence[str]:
+def _row(status: api.RunStatus, use: DiskUse) -> Sequence[str]:
     return (
         printable(str(status.path)),
         printable(status.name),
@@ -92,27 +104,48 @@ def _row(status: api.RunStatus) -> Sequence[str]:
         f"{status.accepted}/{status.planned}",
         str(status.failed),
         status.updated_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") if status.updated_at else "—",
+        size(use.total),
+        size(use.state),
     )
 
 
 def _plain(status: api.RunStatus) -> dict[str, object]:
     updated: datetime | None = status.updated_at
+    use = disk_use(status.path)
     return {
         **status._asdict(),
+        "disk_bytes": use.total,
+        "state_bytes": use.state,
         "path": str(status.path),
         "updated_at": updated.isoformat() if updated else None,
     }
 
 
-def _export_trec(rescored: api.Rescored, folder: Path) -> Iterator[Path]:
-    """Write `qrels.txt` and one run file a candidate; private repositories' queries are withheld."""
-    from core.reports.trec import qrels_lines, run_lines
+def _print_queries(run: Path) -> None:
+    from core.outcomes import read_outcomes
+    from core.reports.table import queries_csv
 
-    reader, private = rescored.reader, rescored.facts.private
-    rankings = _rankings(rescored)
+    outcomes = read_outcomes(run)
+    write(queries_csv(outcomes.queries, outcomes.reader.record.private))
+
+
+def _export_trec(reader: api.RunReader, folder: Path | None) -> Iterator[Path]:
+    """Write `qrels.txt` and one run file a candidate; private repositories' queries are withheld.
+
+    Results bear their targets' names by the rule that the leaderboard uses, so that all run files are judged
+    alike. Raises IdentityError where evidence was changed; nothing is written then.
+    """
+    from core.reports.trec import qrels_lines, run_lines
+    from core.rescoring import scoring_plan
+    from core.scoring.matching import comparison_level
+
+    private = reader.record.private
+    level, _ = comparison_level(scoring_plan(reader).candidates)
+    rankings = _rankings(reader)
     files = {"qrels.txt": qrels_lines(reader.bank.cases, private)}
     for name in reader.record.candidates:
-        files[f"{name}.run"] = run_lines(name, rankings[name], rescored.board.level, private)
+        files[f"{name}.run"] = run_lines(name, rankings[name], level, private)
+    folder = folder or reader.layout.root / "exports"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name, lines in files.items():
@@ -127,12 +160,13 @@ def _export_trec(rescored: api.Rescored, folder: Path) -> Iterator[Path]:
         narrate(f"{withheld} cases of private repositories were withheld")
 
 
-def _rankings(rescored: api.Rescored) -> dict[str, list[tuple[Case, Sequence[Location]]]]:
-    reader = rescored.reader
+def _rankings(reader: api.RunReader) -> dict[str, list[tuple[Case, Sequence[Location]]]]:
     found: dict[str, list[tuple[Case, Sequence[Location]]]] = {name: [] for name in reader.record.candidates}
     for seen in reader.observations():
         operation = seen.planned.operation
         if operation.kind == "primary" and seen.status == "accepted":
             with contextlib.suppress(AnswerError):  # counted as failed by whoever scores it
                 found[operation.candidate].append((reader.cases[str(operation.case)], reader.ranking(seen)))
+    if reader.changed:
+        raise evidence_changed(reader.changed, reader.layout.root)
     return found

@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 
 from core import api
-from core.campaign.sources import FrozenSource
 from core.commands import report
 from core.commands.output import narrate, say
+from core.commands.taken import tell_taken_over
+from core.engine.detached import detach
 from core.errors import Exit, InputError, StoppedError
 from core.progress import display_for
-from core.run.events import State
-from core.run.layout import RunLayout
 from core.text import printable
 from core.validation import Model, validated
 
@@ -41,35 +40,36 @@ def run(arguments: argparse.Namespace) -> int:
         return report.rescore(arguments)
     if arguments.resume:
         campaign = _campaign(arguments) if _is_spelled(arguments) else None
-        return _resumed(api.reopen_run(output, campaign), quiet=arguments.quiet_progress)
+        return _resumed(api.reopen_run(output, campaign), arguments)
     if not _is_spelled(arguments):
         raise InputError(
             "nothing to run: name a campaign file, or give --dataset, --repo-manifest and --model-manifest"
         )
-    return execute_new(_campaign(arguments), output, quiet=arguments.quiet_progress)
+    return _new(_campaign(arguments), arguments)
 
 
 def resume(arguments: argparse.Namespace) -> int:
     """Go on with a run by its own frozen campaign."""
-    return _resumed(api.reopen_run(arguments.run), quiet=arguments.quiet_progress)
+    return _resumed(api.reopen_run(arguments.run), arguments)
 
 
-def execute_new(campaign: api.Campaign, output: Path, *, quiet: bool) -> int:
-    """Freeze a campaign into a new run directory and execute it."""
-    frozen: list[FrozenSource] = []
-    if not quiet:
+def _new(campaign: api.Campaign, arguments: argparse.Namespace) -> int:
+    if not arguments.quiet_progress:
         narrate("checking the bank against its sources and freezing them")
-    opened = api.create_run(campaign, output, frozen.append)
-    return finish(opened, execute(opened, frozen=frozen, quiet=quiet))
+    opened = api.create_run(campaign, arguments.output, reuse=arguments.reuse)
+    if opened.taken_over is not None:
+        tell_taken_over(opened.taken_over)
+    if arguments.detach:
+        return _detached(opened, arguments)
+    return finish(opened, execute(opened, arguments))
 
 
-def execute(
-    opened: api.OpenRun, *, resumed: bool = False, frozen: list[FrozenSource] | None = None, quiet: bool
-) -> State:
+def execute(opened: api.OpenRun, arguments: argparse.Namespace) -> api.Ended:
     """Execute an open run in the foreground, showing its progress on stderr."""
-    display = display_for(sys.stderr, quiet)
+    display = display_for(sys.stderr, arguments.quiet_progress)
+    hosting = api.execute(opened, display.show, together=arguments.together, signals=True)
     try:
-        return asyncio.run(api.execute(opened, display.show, resumed=resumed, frozen=frozen or ()))
+        return asyncio.run(hosting)
     except asyncio.CancelledError:
         raise StoppedError(
             f"{opened.layout.root}: stopped by force; `boresight resume` goes on with it"
@@ -78,45 +78,47 @@ def execute(
         display.close()
 
 
-def finish(opened: api.OpenRun, state: State) -> int:
-    """Score what the run holds, and print where everything lies."""
+def finish(opened: api.OpenRun, ended: api.Ended) -> int:
+    """Say how a run ended, and where everything lies."""
     root = opened.layout.root
-    if state == "interrupted":
+    if ended.state == "interrupted":
         raise StoppedError(f"{root}: stopped; go on with: boresight resume {root}")
-    rescored = api.rescore(root)
-    if state == "failed" and not rescored.unaccepted:
+    if ended.state == "failed" and not ended.unaccepted:
         narrate(
             "An index could not be built again; all its earlier answers are kept and count. "
             f"`boresight resume {root}` tries again."
         )
-    if rescored.unaccepted:
+    if ended.unaccepted:
         narrate(
-            f"{rescored.unaccepted} of {len(opened.plan)} operations were not accepted; their evidence is in "
+            f"{ended.unaccepted} of {len(opened.plan)} operations were not accepted; their evidence is in "
             f"{opened.layout.operations}. `boresight resume {root}` tries them again."
         )
     say(f"Known-target results: {printable(str(root))}")
-    return Exit.NEGATIVE if rescored.unaccepted or state == "failed" else Exit.DONE
+    return ended.exit_code
 
 
-def _resumed(opened: api.OpenRun, *, quiet: bool) -> int:
-    try:
-        done = not api.rescore(opened.layout.root, write=False).unaccepted
-    except BaseException:
-        opened.lock.release()
-        raise
-    if done:
-        opened.lock.release()
-        return _already_complete(opened.layout)
-    return finish(opened, execute(opened, resumed=True, quiet=quiet))
-
-
-def _already_complete(layout: RunLayout) -> int:
-    """Leave a run alone that has all it planned; reports that a stopped run never wrote are written."""
-    narrate("every planned operation has a verified result already: nothing to run")
-    if not (layout.summary.exists() and layout.summary_text.exists()):
-        api.rescore(layout.root)
-    say(f"Known-target results: {printable(str(layout.root))}")
+def _detached(opened: api.OpenRun, arguments: argparse.Namespace) -> int:
+    root = printable(str(opened.layout.root))
+    pid = detach(opened, together=arguments.together)
+    narrate(
+        f"Process {pid} hosts the run and outlives this terminal. `boresight follow {root}` shows it, "
+        f"`boresight status`, `pause`, `continue` and `stop` steer it."
+    )
+    say(f"Known-target results: {root}")
     return Exit.DONE
+
+
+def _resumed(opened: api.OpenRun, arguments: argparse.Namespace) -> int:
+    status = api.run_status(opened.layout.root)
+    if status.accepted == status.planned:
+        with opened:
+            api.rescore(opened.layout.root, write=True)
+        narrate("every planned operation has a verified result already: nothing to run")
+        say(f"Known-target results: {printable(str(opened.layout.root))}")
+        return Exit.DONE
+    if arguments.detach:
+        return _detached(opened, arguments)
+    return finish(opened, execute(opened, arguments))
 
 
 def _is_spelled(arguments: argparse.Namespace) -> bool:

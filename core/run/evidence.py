@@ -51,8 +51,20 @@ class Attempt(NamedTuple):
         return self.folder / STDERR
 
 
+class Origin(NamedTuple):
+    """Where a taken-over result was measured: a run's identity and name, its cell, the attempt there."""
+
+    run: str
+    name: str
+    cell: str
+    attempt: int
+
+
 class Result(NamedTuple):
-    """Which attempt of an operation was accepted, and the digests that hold it."""
+    """Which attempt of an operation was accepted, and the digests that hold it.
+
+    `root` is the run directory that the attempt was made in; `origin` is there where that was another run.
+    """
 
     attempt: int
     cell: str
@@ -63,6 +75,7 @@ class Result(NamedTuple):
     root: str
     index_attempt: int | None = None
     index_measurement_sha256: str | None = None
+    origin: Origin | None = None
 
 
 def begin_attempt(layout: RunLayout, operation: Operation, command: Mapping[str, Any]) -> Attempt:
@@ -81,10 +94,13 @@ def begin_attempt(layout: RunLayout, operation: Operation, command: Mapping[str,
     return Attempt(operation, number, folder)
 
 
-def publish_attempt(attempt: Attempt, measurement: Mapping[str, Any], validation: Validation) -> None:
+def publish_attempt(
+    attempt: Attempt, measurement: Mapping[str, Any], validation: Validation, *, disturbed: bool = False
+) -> None:
     """Make an attempt's output durable, then its measurement; raises OSError.
 
-    Until the measurement stands the attempt counts as interrupted.
+    Until the measurement stands the attempt counts as interrupted. `disturbed` records that another
+    campaign ran on the machine meanwhile.
     """
     digests = {}
     for name in (STDOUT, STDERR):
@@ -98,6 +114,7 @@ def publish_attempt(attempt: Attempt, measurement: Mapping[str, Any], validation
         "operation": str(attempt.operation),
         "attempt": attempt.number,
         "digests": digests,
+        "disturbed": disturbed,
         "measurement": measurement,
         "validation": {key: value for key, value in asdict(validation).items() if value is not None},
     }
@@ -118,10 +135,19 @@ def accept_attempt(layout: RunLayout, attempt: Attempt, cell: str, index: Result
         index_attempt=index.attempt if index else None,
         index_measurement_sha256=index.measurement_sha256 if index else None,
     )
-    data = {"format": RESULT_FORMAT, "operation": str(attempt.operation), **result._asdict()}
-    write_durably(layout.result(attempt.operation), canonical_json(data) + b"\n")
+    write_durably(layout.result(attempt.operation), result_bytes(attempt.operation, result))
     sync_directory(layout.operation(attempt.operation).parent)
     return result
+
+
+def result_bytes(operation: Operation, result: Result) -> bytes:
+    """Encode a result as its operation's `result.json`."""
+    data = {"format": RESULT_FORMAT, "operation": str(operation), **result._asdict()}
+    if result.origin is None:
+        del data["origin"]
+    else:
+        data["origin"] = result.origin._asdict()
+    return canonical_json(data) + b"\n"
 
 
 def read_result(layout: RunLayout, operation: Operation) -> Result | None:
@@ -204,7 +230,7 @@ def evidence_changed(changed: list[str] | tuple[str, ...], run: Path) -> Identit
 _RESTORE = "restore it from a copy, or begin a new run (nothing was changed)"
 
 
-_MEASUREMENT_FIELDS = (("digests", None), ("measurement", "outcome"), ("validation", "status"))
+_MEASUREMENT_FIELDS = (("digests", COMMAND), ("measurement", "outcome"), ("validation", "status"))
 
 
 def _read(path: Path) -> bytes:
@@ -221,22 +247,31 @@ def _whole_measurement(raw: bytes, path: Path) -> dict[str, Any]:
     record = _record(raw, path, MEASUREMENT_FORMAT)
     for field, inner in _MEASUREMENT_FIELDS:
         value = record.get(field)
-        if not isinstance(value, dict) or (inner is not None and inner not in value):
+        if not isinstance(value, dict) or inner not in value:
             raise IdentityError(f"{path}: the field {field!r} is missing or incomplete; {_RESTORE}")
     return record
 
 
 def _parsed_result(record: Mapping[str, Any], path: Path) -> Result:
     try:
-        result = Result(**{field: record[field] for field in Result._fields})
+        plain = {field: record[field] for field in Result._fields if field != "origin"}
     except KeyError as error:
         raise IdentityError(f"{path}: the field {error} is missing; {_RESTORE}") from None
-    for field, value in result._asdict().items():
+    for field, value in plain.items():
         wanted = int if field in {"attempt", "index_attempt"} else str
         optional = field in {"index_attempt", "index_measurement_sha256"}
         if type(value) is not wanted and not (optional and value is None):
             raise IdentityError(f"{path}: the field {field!r} holds {value!r}; {_RESTORE}")
-    return result
+    return Result(**plain, origin=_parsed_origin(record.get("origin"), path))
+
+
+def _parsed_origin(value: Any, path: Path) -> Origin | None:
+    if value is None:
+        return None
+    kinds = {"run": str, "name": str, "cell": str, "attempt": int}
+    if not isinstance(value, dict) or {key: type(inner) for key, inner in value.items()} != kinds:
+        raise IdentityError(f"{path}: the field 'origin' holds no origin; {_RESTORE}")
+    return Origin(**value)
 
 
 def _record(raw: bytes, path: Path, expected: str) -> dict[str, Any]:

@@ -75,6 +75,16 @@ class RunLayout(NamedTuple):
         return self.root / "events.jsonl"
 
     @property
+    def console(self) -> Path:
+        """What the hosting process said, a line a transition."""
+        return self.root / "console.log"
+
+    @property
+    def exit_status(self) -> Path:
+        """The exit code that the last hosting process ended with."""
+        return self.root / "exit-status"
+
+    @property
     def lock(self) -> Path:
         """The file that the one writer holds locked."""
         return self.root / ".lock"

@@ -15,6 +15,7 @@ from core.errors import IdentityError, InputError
 from core.run.layout import RUN_FORMAT, RunLayout, is_run
 
 _FORMAT = re.compile(r"boresight-run@(\d{1,9})\Z")
+_NAME = re.compile(r"[A-Za-z0-9_-]+\Z")  # of candidates and repositories, which name folders
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ def _is_sound(run: RunRecord) -> bool:
     entries = about["candidates"]
     cells = {f"{candidate}/{label}" for candidate in run.candidates for label in run.repositories}
     return (
-        sorted(run.candidates) == sorted(controls["candidates"])
+        all(_NAME.match(name) for name in (*run.candidates, *run.repositories))
+        and sorted(run.candidates) == sorted(controls["candidates"])
         and sorted(run.repositories) == sorted(controls["repositories"])
         and {*run.cells} == cells
         and run.private <= {*run.repositories}

@@ -216,7 +216,7 @@ def test_a_run_ends_with_its_place_and_reports_in_every_format(
     assert shell("report", run, "--format", "json") == Exit.DONE
     assert shell.out == (run / "quality-summary.json").read_text()
     assert json.loads(shell.out)["models"].keys() == {"a"}
-    for form in ("csv", "queries"):
+    for form in ("csv", "metrics"):
         assert shell("report", run, "--format", form) == Exit.DONE
         header, *rows = csv.reader(io.StringIO(shell.out))
         assert rows and {len(row) for row in rows} == {len(header)}
@@ -253,7 +253,7 @@ def test_failed_operations_are_a_negative_answer_and_a_resume_mends_it(
 
 @pytest.mark.parametrize("words", [["resume"], ["run", "--resume", "--output"]])
 def test_resuming_a_complete_run_changes_nothing(shell: Shell, finished: Finished, words: list[str]) -> None:
-    api.rescore(finished.run)
+    api.rescore(finished.run, write=True)
     before = contents(finished.run)
     assert shell(*words, finished.run) == Exit.DONE
     assert shell.out == f"Known-target results: {finished.run}\n"

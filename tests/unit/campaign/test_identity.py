@@ -66,7 +66,7 @@ def test_code_that_only_scores_or_shows_is_no_part_of_it() -> None:
 
 def test_the_runtime_names_what_measurements_depend_on() -> None:
     found = runtime()
-    assert {"boresight", "python", "system", "machine", "cpu", "harness"} <= found.keys()
+    assert {"python", "system", "machine", "cpu", "environment", "harness"} <= found.keys()
     assert found["cpu"]["logical"] >= 1
 
 

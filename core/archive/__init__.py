@@ -1,0 +1,1 @@
+"""A run as one file, to be moved to another machine and checked there."""
