@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TextIO
 
 from core.commands.output import narrate
 from core.errors import BoresightError, Exit
-from core.text import printable_lines
+from core.text import printable, printable_lines
 
 _INTERNAL = 70  # EX_SOFTWARE: a defect of Boresight itself
 _TRACEBACK = "BORESIGHT_TRACEBACK"
@@ -34,7 +34,10 @@ def main(words: Sequence[str] | None = None) -> int:
             code = _run_command(words)
         finally:
             sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            narrate(f"boresight: writing the output: {error.strerror or error}")
+            code = Exit.NEGATIVE
         # The reader (`head`, a closed pager) has enough; Python must not complain again at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -57,6 +60,10 @@ def _run_command(words: Sequence[str] | None) -> int:
         return Exit.STOPPED
     except BrokenPipeError:
         raise
+    except OSError as error:  # stdout on a full disk, a folder that vanished: the system's word says it best
+        where = printable(str(error.filename)) if error.filename else "writing the output"
+        narrate(f"boresight: {where}: {error.strerror or error}")
+        return Exit.NEGATIVE
     except Exception as error:  # no traceback reaches a user unless asked for
         if os.environ.get(_TRACEBACK):
             traceback.print_exc()
@@ -183,7 +190,12 @@ def _run(commands: Any) -> None:
     flags = run.add_argument_group("instead of a campaign file")
     flags.add_argument("--dataset", type=Path, metavar="CASES")
     flags.add_argument("--repo-manifest", type=Path, metavar="M")
-    flags.add_argument("--model-manifest", type=Path, metavar="C")
+    flags.add_argument(
+        "--model-manifest",
+        type=Path,
+        metavar="C",
+        help="default: the three candidates that ship with Boresight",
+    )
     flags.add_argument(
         "--model-id", action="append", metavar="ID", help="repeat to choose several; default all"
     )

@@ -134,13 +134,13 @@ class BarDisplay:
 
         self._bar = RichProgress(
             BarColumn(bar_width=24),
-            TextColumn("{task.completed}/{task.total} operations ({task.percentage:.0f} %)", markup=False),
+            TextColumn("{task.fields[counted]}", markup=False),
             TextColumn("{task.description}", markup=False),
             TimeElapsedColumn(),
             console=Console(file=stream, force_terminal=force_terminal),
             transient=True,
         )
-        self._task = self._bar.add_task("starting", total=None)
+        self._task = self._bar.add_task("starting", total=None, counted="")
         self._bar.start()
 
     def show(self, event: Event) -> None:
@@ -180,8 +180,16 @@ class BarDisplay:
             self._task,
             completed=progress.completed,
             total=progress.planned or None,
+            counted=_share(progress),
             description=description,
         )
+
+
+def _share(progress: Progress) -> str:
+    if not progress.planned:
+        return ""
+    percent = 100 * progress.completed // progress.planned
+    return f"{progress.completed}/{progress.planned} operations ({percent} %)"
 
 
 def _cell_line(event: OperationStarted | OperationFinished, what: str) -> str:

@@ -308,6 +308,8 @@ def _write(
         folder.mkdir(mode=0o700)
     for name, retriever in retrievers.items():
         write_durably(configuration_path(layout, name, retriever), retriever.configuration()[1])
+    # A run inside a repository holds frozen sources that nobody means to commit.
+    write_durably(layout.root / ".gitignore", b"*\n")
     write_durably(layout.cases, bank.raw)
     write_durably(layout.plan, plan_lines(plan))
     write_durably(layout.campaign, record.encode())

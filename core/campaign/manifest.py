@@ -169,7 +169,7 @@ def campaign_from_flags(
             limits=limits or Limits(),
             budgets=budgets or Budgets(),
         ),
-        str(model_manifest),
+        "the flags",
     )
 
 

@@ -19,6 +19,7 @@ from core.ranking import Location
 from core.retrievers.protocol import AnswerError
 from core.run.disk import DiskUse, disk_use
 from core.run.evidence import evidence_changed
+from core.run.layout import SEARCH_DEPTH
 from core.run.lock import RunLock
 from core.run.record import read_run
 from core.text import printable, printable_lines
@@ -84,12 +85,13 @@ def runs(arguments: argparse.Namespace) -> int:
         say(json.dumps([_plain(status) for status in found], indent=1))
         return Exit.DONE
     if not found:
-        say(f"No runs in {printable(str(arguments.folder.absolute()))} (searched to depth 4).")
+        say(f"No runs in {printable(str(arguments.folder.absolute()))} (searched {SEARCH_DEPTH} levels).")
         return Exit.DONE
     table(
         ("run", "campaign", "state", "done", "failed", "updated (UTC)", "disk", "of it indexes"),
         [_row(status, disk_use(status.path)) for status in found],
     )
+    narrate(f"searched {SEARCH_DEPTH} levels below {printable(str(arguments.folder.absolute()))}")
     for status in found:
         if status.problem:
             narrate(f"{printable(str(status.path))}: {printable_lines(status.problem)}")

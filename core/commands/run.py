@@ -14,6 +14,7 @@ from core.commands.taken import tell_taken_over
 from core.engine.detached import detach
 from core.errors import Exit, InputError, StoppedError
 from core.progress import display_for
+from core.samples import CANDIDATES
 from core.text import printable
 from core.validation import Model, validated
 
@@ -42,9 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         campaign = _campaign(arguments) if _is_spelled(arguments) else None
         return _resumed(api.reopen_run(output, campaign), arguments)
     if not _is_spelled(arguments):
-        raise InputError(
-            "nothing to run: name a campaign file, or give --dataset, --repo-manifest and --model-manifest"
-        )
+        raise InputError("nothing to run: name a campaign file, or give --dataset and --repo-manifest")
     return _new(_campaign(arguments), arguments)
 
 
@@ -134,7 +133,7 @@ def _campaign(arguments: argparse.Namespace) -> api.Campaign:
                 f"write it into {arguments.campaign}, or spell the whole campaign with flags"
             )
         return api.read_campaign(arguments.campaign)
-    missing = [flag for flag in _FLAGS[:3] if flag not in given]
+    missing = [flag for flag in _FLAGS[:2] if flag not in given]
     if missing:
         raise InputError("also needed: " + ", ".join(f"--{flag.replace('_', '-')}" for flag in missing))
     limits = ("index_timeout", "query_timeout", "max_output_bytes")
@@ -143,7 +142,7 @@ def _campaign(arguments: argparse.Namespace) -> api.Campaign:
         name=arguments.output.absolute().name,
         dataset=arguments.dataset,
         repo_manifest=arguments.repo_manifest,
-        model_manifest=arguments.model_manifest,
+        model_manifest=arguments.model_manifest or CANDIDATES,
         model_ids=arguments.model_id or (),
         baseline=arguments.baseline,
         cutoffs=arguments.k or (1, 5, 10),

@@ -10,6 +10,7 @@ from typing import NamedTuple
 RUN_FORMAT = "boresight-run@1"
 INDEX = "index"
 WARM_UP = "warmup"
+SEARCH_DEPTH = 4  # folders below the one that is searched for runs
 STAGING_SUFFIX = ".creating"  # of the folder beside a run's own that it is made in
 
 _NEVER_HOLD_RUNS = frozenset({".git", ".venv", "node_modules", "__pycache__"})
@@ -136,7 +137,7 @@ def is_run(folder: Path) -> bool:
         return False
 
 
-def find_runs(folder: Path, depth: int = 4) -> Iterator[Path]:
+def find_runs(folder: Path, depth: int = SEARCH_DEPTH) -> Iterator[Path]:
     """Yield the run directories in a folder down to a depth, in name order, never one inside another."""
     if is_run(folder):
         yield folder

@@ -41,7 +41,7 @@ def test_a_run_holds_all_that_it_needs_and_its_lock(scene: Scene) -> None:
     try:
         assert is_held(run / ".lock")
         assert {path.name for path in run.iterdir()} == {
-            *(".lock", "campaign.json", "plan.jsonl", "cases.jsonl"),
+            *(".gitignore", ".lock", "campaign.json", "plan.jsonl", "cases.jsonl"),
             *("repositories", "configs", "operations", "state"),
         }
         assert opened.layout.root == run

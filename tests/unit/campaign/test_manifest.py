@@ -398,7 +398,7 @@ def test_a_campaign_file_and_flags_do_not_mix(inputs: Inputs, refusal: Refusal) 
 
 
 def test_missing_flags_are_named(inputs: Inputs, refusal: Refusal) -> None:
-    assert "also needed: --repo-manifest, --model-manifest" in refusal.of("--dataset", str(inputs.cases))
+    assert "also needed: --repo-manifest" in refusal.of("--dataset", str(inputs.cases))
     assert "nothing to run" in refusal.of()
 
 
