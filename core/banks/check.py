@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -26,6 +26,7 @@ Reason = Literal[
     "unknown_repository",
     "unparsable_by_this_python",
 ]
+OnDerived = Callable[[Derivation], None]
 _SHOWN = 100
 
 
@@ -65,11 +66,17 @@ class CheckResult:
         return set(self.reasons) == {"unparsable_by_this_python"}
 
 
-def check_bank(bank: Bank, entries: Sequence[RepositoryEntry], built_with: str | None = None) -> CheckResult:
+def check_bank(
+    bank: Bank,
+    entries: Sequence[RepositoryEntry],
+    built_with: str | None = None,
+    on_derived: OnDerived = lambda derivation: None,
+) -> CheckResult:
     """Compare a bank with what its repositories yield at the bank's own commits.
 
-    `built_with` is the version of the Python that built the bank, where its meta file tells. Raises
-    InputError where a repository or one of its objects cannot be read.
+    `built_with` is the version of the Python that built the bank, where its meta file tells. `on_derived`
+    is given each repository's derivation in turn, which can be large and is not kept. Raises InputError
+    where a repository or one of its objects cannot be read.
     """
     places = {entry.label: entry for entry in entries}
     findings: list[Finding] = []
@@ -77,7 +84,9 @@ def check_bank(bank: Bank, entries: Sequence[RepositoryEntry], built_with: str |
         cases = bank.of_repository(label)
         entry = places.get(label)
         findings += (
-            _without_entry(cases) if entry is None else _of_repository(cases, entry, commit, built_with)
+            _without_entry(cases)
+            if entry is None
+            else _of_repository(cases, entry, commit, built_with, on_derived)
         )
     return CheckResult(len(bank.cases), tuple(findings), platform.python_version())
 
@@ -93,7 +102,11 @@ def _without_entry(cases: Sequence[Case]) -> Iterator[Finding]:
 
 
 def _of_repository(
-    cases: Sequence[Case], entry: RepositoryEntry, commit: str, built_with: str | None
+    cases: Sequence[Case],
+    entry: RepositoryEntry,
+    commit: str,
+    built_with: str | None,
+    on_derived: OnDerived,
 ) -> Iterator[Finding]:
     with GitRepository(entry.path) as repository:
         if not repository.has_commit(commit):
@@ -106,6 +119,7 @@ def _of_repository(
                 )
             return
         derivation = derive(repository, entry.model_copy(update={"commit": commit}))
+    on_derived(derivation)
     witness = _Comparison(derivation, entry.private, built_with)
     for case in cases:
         finding = witness.finding(case)

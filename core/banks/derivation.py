@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from core.banks.case import FORMAT, Case, Evidence
-from core.banks.fields import MAX_QUERY, path_fault
+from core.banks.fields import path_fault
 from core.banks.markdown import markdown_cases
 from core.banks.python_source import python_cases
 from core.banks.rules import FileWitnesses, UnparsableError, Witness
@@ -22,12 +22,12 @@ EXCLUDED_FOLDERS = frozenset({b"tests", b"fixtures", b"benchmarks", b"_archive",
 _ID_DIGITS = 20
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 
-# Why a file or a text yields no case; the words that `left_out` counts by.
+# Why a file or a text yields no case; the words that `left_out` counts by. A pointer of Git LFS is read like
+# any file, as the format has no rule about it: it is counted since its true contents are elsewhere.
 LEFT_OUT: Mapping[str, str] = {
     "excluded_folder": "files in a folder named " + ", ".join(sorted(map(bytes.decode, EXCLUDED_FOLDERS))),
-    "lfs_pointer": "files whose contents are kept by Git LFS",
+    "lfs_pointer": "files that only point to contents kept by Git LFS",
     "link": "symbolic links",
-    "long_text": f"texts that make a query of over {MAX_QUERY:,} characters",
     "path_not_canonical": "paths that lead out of the repository or have empty parts",
     "path_not_utf8": "paths that are not UTF-8",
     "short_text": "texts too short for their rule",
@@ -121,7 +121,6 @@ class _Collector:
         """Add the cases of one file."""
         if source.data.startswith(_LFS_POINTER):
             self._left_out["lfs_pointer"] += 1
-            return
         kind = "python" if source.path.endswith(".py") else "markdown"
         self._files[kind] += 1
         try:
@@ -149,9 +148,6 @@ class _Collector:
             return
         digest = sha256(source.data)
         for witness in witnesses.found:
-            if len(witness.query) > MAX_QUERY:
-                self._left_out["long_text"] += 1
-                continue
             try:
                 self._cases.append(self._case(witness, source.path, digest))
             except UnicodeEncodeError:

@@ -24,7 +24,6 @@ INTENTS = (  # in the order of a bank's lines
 )
 MAX_ID = 200
 MAX_LABEL = 64
-MAX_QUERY = 8_000
 MAX_LINE = 2**31 - 1
 
 _SAFE = re.compile(r"[A-Za-z0-9_-]+")
@@ -176,8 +175,6 @@ def _one_of(allowed: tuple[str, ...]) -> _Check:
 def _query(value: Any) -> Problem | None:
     if not isinstance(value, str):
         return Problem("", shown(value), "text", _REBUILD)
-    if len(value) > MAX_QUERY:
-        return Problem("", f"{len(value)} characters", f"at most {MAX_QUERY:,}", "shorten the query")
     if not value.strip():
         return Problem("", "no words", "a question", "write the query or remove the case")
     return None

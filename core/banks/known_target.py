@@ -18,6 +18,7 @@ from core.text import printable
 __all__ = [
     "BuildResult",
     "Derivation",
+    "Request",
     "Shortage",
     "ShortageError",
     "build_bank",
@@ -27,6 +28,13 @@ __all__ = [
     "ordered_intents",
     "write_bank",
 ]
+
+
+_SUGGESTIONS = 3
+_NOTHING_POSSIBLE = (
+    "possible: nothing, as some repository has no case for each of these intents; leave the short "
+    "repositories out of the manifest, or name others"
+)
 
 
 class Shortage(NamedTuple):
@@ -41,16 +49,29 @@ class Shortage(NamedTuple):
         return f"{self.repository}, {self.intent}: have {self.have}, need {self.need}"
 
 
-class ShortageError(ProblemsError):
-    """Some cells are too small; all of them are named, with what helps."""
+class Request(NamedTuple):
+    """A choice that every repository can supply: the flags that ask for it, and how many cases it gives."""
 
-    def __init__(self, shortages: Sequence[Shortage], remedy: str) -> None:
+    per_intent: int
+    intents: tuple[str, ...]  # empty for those that were asked for
+    cases: int
+
+    def __str__(self) -> str:
+        intents = f" --intents {' '.join(self.intents)}" if self.intents else ""
+        return f"--per-intent {self.per_intent}{intents} ({self.cases:,} cases)"
+
+
+class ShortageError(ProblemsError):
+    """Some cells are too small; all of them are named, then what can be built instead, most cases first."""
+
+    def __init__(self, shortages: Sequence[Shortage], possible: Sequence[Request]) -> None:
         self.shortages = tuple(shortages)
-        self.remedy = remedy
+        self.possible = tuple(possible)
         need = self.shortages[0].need
+        remedies = [f"possible: {request}" for request in possible]
         super().__init__(
             f"too few source-verified cases for --per-intent {need}, so nothing was written:",
-            [*map(str, self.shortages), remedy],
+            [*map(str, self.shortages), *(remedies or [_NOTHING_POSSIBLE])],
         )
 
 
@@ -123,7 +144,7 @@ def choose(
                 shortages.append(Shortage(derivation.label, intent, len(pool), per_intent))
             chosen += pool[:per_intent]
     if shortages:
-        raise ShortageError(shortages, _remedy(shortages, intents))
+        raise ShortageError(shortages, _possible(derivations, per_intent, ordered_intents(intents)))
     return tuple(chosen)
 
 
@@ -148,16 +169,21 @@ def _demand_request(entries: Sequence[RepositoryEntry], per_intent: int, intents
         )
 
 
-def _remedy(shortages: Sequence[Shortage], intents: Sequence[str]) -> str:
-    short = {shortage.intent for shortage in shortages}
-    sound = [intent for intent in ordered_intents(intents) if intent not in short]
-    largest = min(shortage.have for shortage in shortages)
-    ways = []
-    if sound:
-        ways.append(f"leave the short categories out with `--intents {' '.join(sound)}`")
-    if largest:
-        ways.append(f"ask for fewer with `--per-intent {largest}`, the most that every cell can supply")
-    return " or ".join(ways or ["leave out the short repositories, or name others"])
+def _possible(
+    derivations: Sequence[Derivation], per_intent: int, intents: Sequence[str]
+) -> tuple[Request, ...]:
+    """Return up to three requests that can be met, most cases first; one keeps all intents if that can be.
+
+    The others leave out the shortest intents, which leaves room for more cases of each that stays.
+    """
+    supply = {intent: min(len(derivation.pool(intent)) for derivation in derivations) for intent in intents}
+    requests = []
+    for each in sorted({min(supply[intent], per_intent) for intent in intents} - {0}):
+        kept = tuple(intent for intent in intents if supply[intent] >= each)
+        named = () if len(kept) == len(intents) else kept
+        requests.append(Request(each, named, each * len(kept) * len(derivations)))
+    requests.sort(key=lambda request: (bool(request.intents), -request.cases))
+    return tuple(sorted(requests[:_SUGGESTIONS], key=lambda request: -request.cases))
 
 
 def _with_url(entry: RepositoryEntry) -> RepositoryEntry:

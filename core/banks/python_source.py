@@ -29,11 +29,22 @@ _BLOCKS: dict[type[ast.AST], tuple[str, ...]] = {
 }
 
 
-class _Owner(NamedTuple):
-    """A public definition with the messages that it raises itself, each once."""
+Messages = dict[str, list[ast.Constant]]  # the literals of each message, which can be raised repeatedly
+
+
+class Owner(NamedTuple):
+    """A public definition with the messages that it raises itself."""
 
     definition: Definition
-    messages: dict[str, None]
+    messages: Messages
+
+
+class Docstring(NamedTuple):
+    """A docstring's literal, its first line once cleaned and stripped, and the cleaned lines after that."""
+
+    literal: ast.Constant
+    summary: str
+    rest: tuple[str, ...]
 
 
 def python_cases(source: bytes) -> FileWitnesses:
@@ -45,7 +56,7 @@ def python_cases(source: bytes) -> FileWitnesses:
     tree = parse(source)
     found: list[Witness] = []
     short = _add_summary(found, ARCHITECTURE, tree, 0)
-    for owner in _owners(tree):
+    for owner in owners(tree):
         line = owner.definition.lineno
         found.append(Witness(SYMBOL, owner.definition.name, line))
         short += _add_summary(found, TASK, owner.definition, line)
@@ -74,38 +85,42 @@ def parse(source: bytes) -> ast.Module:
             raise UnparsableError(f"{type(error).__name__}: nested too deeply") from None
 
 
-def definition_lines(tree: ast.Module) -> dict[int, int]:
-    """Return the last line of every definition by the line of its `def` or `class`."""
-    return {
-        node.lineno: node.end_lineno or node.lineno
-        for node in _statements(tree)
-        if isinstance(node, _DEFINITIONS)
-    }
+def definitions(tree: ast.Module) -> dict[int, Definition]:
+    """Return every definition by the line of its `def` or `class`."""
+    return {node.lineno: node for node in _statements(tree) if isinstance(node, _DEFINITIONS)}
 
 
-def _owners(tree: ast.Module) -> list[_Owner]:
-    owners: list[_Owner] = []
-    stack: list[tuple[list[ast.stmt], dict[str, None] | None]] = [(tree.body, None)]
+def owners(tree: ast.Module) -> list[Owner]:
+    """Return every public definition with its messages."""
+    found: list[Owner] = []
+    stack: list[tuple[list[ast.stmt], Messages | None]] = [(tree.body, None)]
     while stack:
         block, messages = stack.pop()
         previous: ast.stmt | None = None
         for node in block:
             if isinstance(node, _DEFINITIONS):
-                inner: dict[str, None] | None = None
+                inner: Messages | None = None
                 if not node.name.startswith("_"):
                     inner = {}
-                    owners.append(_Owner(node, inner))
+                    found.append(Owner(node, inner))
                 stack.append((node.body, inner))
             elif isinstance(node, ast.Raise):
                 if messages is not None:
-                    message = _message(node, previous)
-                    if message:
-                        messages[message] = None
+                    _add_message(messages, node, previous)
             else:
                 fields = _BLOCKS.get(type(node), ())
                 stack += [(getattr(node, field), messages) for field in fields]
             previous = node
-    return owners
+    return found
+
+
+def docstring(node: ast.Module | Definition) -> Docstring | None:
+    """Return the docstring of a module or definition; None where it has none."""
+    literal = _docstring_literal(node)
+    if literal is None:
+        return None
+    lines = inspect.cleandoc(str(literal.value)).splitlines()
+    return Docstring(literal, _summary(str(literal.value)), tuple(lines[1:]))
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -117,34 +132,39 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
             stack += [getattr(node, field) for field in fields]
 
 
-def _message(node: ast.Raise, previous: ast.stmt | None) -> str | None:
-    """Return the literal that a raise passes first, stripped; None where it is no one-line literal."""
+def _add_message(messages: Messages, node: ast.Raise, previous: ast.stmt | None) -> None:
+    """Add the literal that a raise passes first, where it is a one-line literal."""
     if not isinstance(node.exc, ast.Call) or not node.exc.args:
-        return None
+        return
     argument = node.exc.args[0]
     if isinstance(argument, ast.Name) and isinstance(previous, ast.Assign):
         name = argument.id
         if any(isinstance(target, ast.Name) and target.id == name for target in previous.targets):
             argument = previous.value
     if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
-        return None
+        return
     message = argument.value.strip()
-    return None if "\n" in message else message
+    if message and "\n" not in message:
+        messages.setdefault(message, []).append(argument)
 
 
 def _add_summary(found: list[Witness], rule: Rule, node: ast.Module | Definition, line: int) -> int:
     """Add the witness of a docstring; return 1 where there is one too short for it, else 0."""
-    first = node.body[0] if node.body else None
-    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+    literal = _docstring_literal(node)
+    if literal is None:
         return 0
-    docstring = first.value.value
-    if not isinstance(docstring, str):
-        return 0
-    summary = _summary(docstring)
+    summary = _summary(str(literal.value))
     if len(summary) < rule.minimum:
         return 1
     found.append(Witness(rule, summary, line))
     return 0
+
+
+def _docstring_literal(node: ast.Module | Definition) -> ast.Constant | None:
+    first = node.body[0] if node.body else None
+    if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant):
+        return None
+    return first.value if isinstance(first.value.value, str) else None
 
 
 def _summary(docstring: str) -> str:

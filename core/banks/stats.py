@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import re
 import statistics
-import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from core.banks.case import INTENTS, Bank, Case
-from core.banks.derivation import Derivation, derive
-from core.banks.markdown import headings, markdown_lines
-from core.banks.python_source import definition_lines, parse
-from core.banks.rules import RULES, UnparsableError
+from core.banks.derivation import derive
+from core.banks.rules import RULES
+from core.banks.target_text import SourceText
 from core.git import GitRepository
 from core.ranking import Target
 from core.repositories import RepositoryEntry
@@ -23,13 +20,22 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+class Ambiguity(NamedTuple):
+    """How many of a repository's cases have a query that another place there yields as well."""
+
+    ambiguous: int
+    cases: int
+
+
 class CellStats(NamedTuple):
     """One repository and intent.
 
     `ambiguous` counts cases whose query also comes from another place: of the whole repository where it
     was read, else of the bank. `overlap_mean` and `overlap_median` are shares from 0 to 1 of a query's
     distinct words found in its target, over the `overlap_cases` whose target could be read; None where
-    there are none.
+    there are none. As queries are copied from their targets, `beyond_witness_…` say the same of the target's
+    text without the witness: the line of the definition, the docstring's first line, the heading's line or
+    the message's literal.
     """
 
     repository: str
@@ -39,6 +45,16 @@ class CellStats(NamedTuple):
     overlap_cases: int
     overlap_mean: float | None
     overlap_median: float | None
+    beyond_witness_cases: int
+    beyond_witness_mean: float | None
+    beyond_witness_median: float | None
+
+
+class _Overlaps(NamedTuple):
+    """Shares by the id of the case, of those whose text is there."""
+
+    whole: dict[str, float]
+    beyond_witness: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -66,7 +82,7 @@ def bank_stats(bank: Bank, entries: Sequence[RepositoryEntry] | None = None) -> 
     for label, commit in bank.commits.items():
         cases = bank.of_repository(label)
         derived: Sequence[Case] = cases
-        overlaps: Mapping[str, float] = {}
+        overlaps = _Overlaps({}, {})
         if label in places:
             entry = places[label].model_copy(update={"commit": commit})
             derived, overlaps = _read(entry, cases)
@@ -74,6 +90,11 @@ def bank_stats(bank: Bank, entries: Sequence[RepositoryEntry] | None = None) -> 
         ambiguous += found
         cells += _cells(label, cases, frozenset(found), overlaps)
     return BankStats(len(bank.cases), tuple(cells), tuple(ambiguous), bool(places))
+
+
+def ambiguity(cases: Sequence[Case], derived: Iterable[Case]) -> Ambiguity:
+    """Count the ambiguous among a repository's cases; `derived` are all that the repository yields."""
+    return Ambiguity(len(_ambiguous(cases, derived)), len(cases))
 
 
 def words(text: str) -> frozenset[str]:
@@ -91,23 +112,27 @@ def overlap(case: Case, text: str) -> float | None:
     return len(asked & words(text)) / len(asked) if asked else None
 
 
-def _read(entry: RepositoryEntry, cases: Sequence[Case]) -> tuple[Sequence[Case], Mapping[str, float]]:
-    """Return a repository's whole derivation and the overlap of each case whose target is there."""
+def _read(entry: RepositoryEntry, cases: Sequence[Case]) -> tuple[Sequence[Case], _Overlaps]:
+    """Return all that a repository yields and the overlaps of each case whose target is there."""
     wanted = {target.path.encode("utf-8") for case in cases for target in case.targets}
     with GitRepository(entry.path) as repository:
-        derivation: Derivation = derive(repository, entry)
+        derivation = derive(repository, entry)
         texts = {
-            item.path.decode("utf-8"): _Text(repository.blob(item.oid))
+            item.path.decode("utf-8"): SourceText(repository.blob(item.oid))
             for item in repository.entries(derivation.commit)
             if item.path in wanted and item.is_file
         }
-    overlaps: dict[str, float] = {}
+    overlaps = _Overlaps({}, {})
     for case in cases:
-        text = _target_text(case.targets, texts)
-        share = overlap(case, text) if text is not None else None
-        if share is not None:
-            overlaps[case.id] = share
+        _add_share(overlaps.whole, case, _target_text(case, texts))
+        _add_share(overlaps.beyond_witness, case, _beyond_witness(case, texts))
     return derivation.cases, overlaps
+
+
+def _add_share(shares: dict[str, float], case: Case, text: str | None) -> None:
+    share = overlap(case, text) if text is not None else None
+    if share is not None:
+        shares[case.id] = share
 
 
 def _ambiguous(cases: Iterable[Case], derived: Iterable[Case]) -> list[str]:
@@ -120,80 +145,47 @@ def _ambiguous(cases: Iterable[Case], derived: Iterable[Case]) -> list[str]:
 
 
 def _cells(
-    label: str, cases: Sequence[Case], ambiguous: frozenset[str], overlaps: Mapping[str, float]
+    label: str, cases: Sequence[Case], ambiguous: frozenset[str], overlaps: _Overlaps
 ) -> list[CellStats]:
     cells = []
     for intent in INTENTS:
         ids = [case.id for case in cases if case.intent == intent]
         if not ids:
             continue
-        shares = [overlaps[id_] for id_ in ids if id_ in overlaps]
+        whole = [overlaps.whole[id_] for id_ in ids if id_ in overlaps.whole]
+        beyond = [overlaps.beyond_witness[id_] for id_ in ids if id_ in overlaps.beyond_witness]
         cells.append(
             CellStats(
                 repository=label,
                 intent=intent,
                 cases=len(ids),
                 ambiguous=sum(id_ in ambiguous for id_ in ids),
-                overlap_cases=len(shares),
-                overlap_mean=statistics.fmean(shares) if shares else None,
-                overlap_median=statistics.median(shares) if shares else None,
+                overlap_cases=len(whole),
+                overlap_mean=statistics.fmean(whole) if whole else None,
+                overlap_median=statistics.median(whole) if whole else None,
+                beyond_witness_cases=len(beyond),
+                beyond_witness_mean=statistics.fmean(beyond) if beyond else None,
+                beyond_witness_median=statistics.median(beyond) if beyond else None,
             )
         )
     return cells
 
 
-def _target_text(targets: Sequence[Target], texts: Mapping[str, _Text]) -> str | None:
+def _target_text(case: Case, texts: Mapping[str, SourceText]) -> str | None:
     """Return the text of all targets together; None where any of them is not there."""
-    parts = []
-    for target in targets:
-        text = texts[target.path].of(target) if target.path in texts else None
-        if text is None:
-            return None
-        parts.append(text)
-    return "\n".join(parts)
+    return _together(texts[t.path].of(t) if t.path in texts else None for t in case.targets)
 
 
-class _Text:
-    """One file's text, cut into what targets stand for; parsed once, when first needed."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._last_lines: Mapping[int, int] | None = None
-
-    def of(self, target: Target) -> str | None:
-        """Return the definition, section or file that a target stands for; None where it is not there."""
-        if target.kind == "file":
-            return _decoded(self._data)
-        if target.kind == "documentation":
-            return self._section(target.line)
-        return self._definition(target.line)
-
-    def _definition(self, line: int) -> str | None:
-        if self._last_lines is None:
-            try:
-                self._last_lines = definition_lines(parse(self._data))
-            except UnparsableError:
-                self._last_lines = {}
-        last = self._last_lines.get(line)
-        # Bytes are cut where Python counts lines; text has more line ends, such as form feeds.
-        lines = self._data.splitlines(keepends=True)
-        return None if last is None else _decoded(b"".join(lines[line - 1 : last]), self._data)
-
-    def _section(self, line: int) -> str | None:
-        lines = markdown_lines(self._data)
-        level = None
-        for heading in headings(lines):
-            if heading.line == line:
-                level = heading.level
-            elif level is not None and heading.level <= level:
-                return "\n".join(lines[line - 1 : heading.line - 1])
-        return None if level is None else "\n".join(lines[line - 1 :])
+def _beyond_witness(case: Case, texts: Mapping[str, SourceText]) -> str | None:
+    """Return the same without what the query was copied from; None where that is not there."""
+    rule = RULES[case.intent]
+    witness = case.query.removeprefix(rule.prefix)
+    return _together(
+        texts[t.path].beyond(t, rule, witness) if t.path in texts else None for t in case.targets
+    )
 
 
-def _decoded(data: bytes, whole: bytes | None = None) -> str:
-    """Decode Python source by the cookie or mark of its whole file, or anything else as UTF-8."""
-    try:
-        encoding, _ = tokenize.detect_encoding(io.BytesIO(data if whole is None else whole).readline)
-        return data.decode(encoding, errors="replace")
-    except (SyntaxError, ValueError, LookupError):
-        return data.decode("utf-8", errors="replace")
+def _together(parts: Iterable[str | None]) -> str | None:
+    found = list(parts)
+    known = [part for part in found if part is not None]
+    return "\n".join(known) if len(known) == len(found) else None

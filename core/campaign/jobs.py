@@ -11,7 +11,10 @@ from typing import Any, Self
 
 from core.banks.case import Bank, read_bank
 from core.banks.check import check_bank
+from core.banks.derivation import Derivation
 from core.banks.meta import read_meta
+from core.banks.pinning import pinned_to_bank
+from core.banks.stats import Ambiguity, ambiguity
 from core.campaign.identity import campaign_controls, candidate_controls, cell_identity, require_same
 from core.campaign.manifest import Budgets, Campaign, Candidate, Limits
 from core.campaign.places import configuration_path
@@ -86,10 +89,10 @@ def create_run(
     demand_new(output)
     earlier = open_source(reuse) if reuse is not None else None
     bank = read_bank(campaign.cases)
-    entries = pinned_to_bank(bank, campaign)
+    entries = pinned_to_bank(bank, campaign.repositories, str(campaign.cases))
     retrievers = create_retrievers(campaign.candidates)
     candidates = ready_controls(campaign.candidates, retrievers)
-    demand_sound(bank, entries, campaign.cases)
+    ambiguities = demand_sound(bank, entries, campaign.cases)
     stage = open_stage(output)
     try:
         layout = RunLayout(stage.folder)
@@ -99,7 +102,7 @@ def create_run(
             with GitRepository(entry.path) as repository:
                 sources[entry.label] = freeze(repository, entry, layout.repositories)
             on_frozen(sources[entry.label])
-        record = _record(campaign, bank, entries, sources, candidates, RunLayout(output))
+        record = _record(campaign, bank, entries, sources, candidates, ambiguities, RunLayout(output))
         plan = _plan(record, bank, retrievers)
         _write(layout, record, bank, plan, retrievers)
         taken = take_over(earlier, record, layout, bank, plan, retrievers) if earlier else None
@@ -153,38 +156,14 @@ def reopen_run(
         )
         require_same(record.controls, stored(controls), record.layout.root)
         if given is not None:
-            _require_same_privacy(record, pinned_to_bank(bank, given))
+            entries = pinned_to_bank(bank, given.repositories, str(given.cases))
+            _require_same_privacy(record, entries)
         plan = _plan(record, bank, retrievers)
         _verify_written(record, plan, retrievers)
     except BaseException:
         lock.release()
         raise
     return OpenRun(record, retrievers, bank, plan, campaign.limits, lock, only=only, resumed=True)
-
-
-def pinned_to_bank(bank: Bank, campaign: Campaign) -> tuple[RepositoryEntry, ...]:
-    """Return the manifest's entries for the bank's repositories at the bank's commits.
-
-    Raises ProblemsError naming repositories that the manifest lacks or pins elsewhere.
-    """
-    entries = {entry.label: entry for entry in campaign.repositories}
-    problems = []
-    for label, commit in bank.commits.items():
-        entry = entries.get(label)
-        if entry is None:
-            problems.append(f"{label}: cases ask about it, and the repository manifest does not name it")
-        elif entry.commit not in (None, commit):
-            problems.append(
-                f"{label}: the bank was derived at {commit[:12]}, the manifest pins "
-                f"{str(entry.commit)[:12]}; pin the bank's commit, or build a bank at this one"
-            )
-    if problems:
-        raise ProblemsError(f"{campaign.cases} does not fit the repositories:", problems)
-    return tuple(
-        entry.model_copy(update={"commit": bank.commits[label]})
-        for label, entry in entries.items()
-        if label in bank.commits
-    )
 
 
 def create_retrievers(candidates: Iterable[Candidate]) -> dict[str, Retriever]:
@@ -200,10 +179,18 @@ def create_retrievers(candidates: Iterable[Candidate]) -> dict[str, Retriever]:
     return retrievers
 
 
-def demand_sound(bank: Bank, entries: Sequence[RepositoryEntry], cases: Path) -> None:
-    """Raise ProblemsError where the sources do not bear out the bank that was read from `cases`."""
+def demand_sound(bank: Bank, entries: Sequence[RepositoryEntry], cases: Path) -> dict[str, Ambiguity]:
+    """Return how ambiguous each repository's cases are, of a bank that its sources bear out.
+
+    Raises ProblemsError where they do not; `cases` is the file that the bank was read from.
+    """
+    ambiguities: dict[str, Ambiguity] = {}
+
+    def on_derived(derivation: Derivation) -> None:
+        ambiguities[derivation.label] = ambiguity(bank.of_repository(derivation.label), derivation.cases)
+
     meta = read_meta(cases)
-    findings = check_bank(bank, entries, meta.python if meta else None).findings
+    findings = check_bank(bank, entries, meta.python if meta else None, on_derived).findings
     if findings:
         lines = [f"{finding.case_id}: {finding.sentence}" for finding in findings[:20]]
         if len(findings) > 20:
@@ -213,6 +200,7 @@ def demand_sound(bank: Bank, entries: Sequence[RepositoryEntry], cases: Path) ->
             "build it anew rather than editing it):",
             lines,
         )
+    return ambiguities
 
 
 def frozen_campaign(record: RunRecord) -> Campaign:
@@ -269,6 +257,7 @@ def _record(
     entries: Sequence[RepositoryEntry],
     sources: Mapping[str, FrozenSource],
     candidates: Mapping[str, Mapping[str, Any]],
+    ambiguities: Mapping[str, Ambiguity],
     layout: RunLayout,
 ) -> RunRecord:
     controls = stored(campaign_controls(campaign, bank, sources, candidates))
@@ -287,6 +276,7 @@ def _record(
             {"id": candidate.id, "entry": dict(candidate.entry), "base": str(candidate.base)}
             for candidate in campaign.candidates
         ],
+        "bank_notes": {label: found._asdict() for label, found in ambiguities.items()},
         "urls": {entry.label: entry.url for entry in entries if entry.url and not entry.private},
     }
     return RunRecord(layout, campaign_identity(controls, cells), controls, cells, stored(about))

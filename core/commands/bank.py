@@ -9,6 +9,7 @@ from typing import Any
 
 from core import api
 from core.banks.meta import read_meta
+from core.banks.pinning import pinned_to_bank
 from core.commands.output import say, table
 from core.errors import Exit
 from core.repositories import RepositoryEntry
@@ -27,7 +28,7 @@ def check(arguments: argparse.Namespace) -> int:
     """Check a bank against its sources; exit 1 where they do not bear it out."""
     bank = api.read_bank(arguments.cases)
     meta = read_meta(arguments.cases)
-    entries = api.read_repository_manifest(arguments.repo_manifest)
+    entries = _entries(arguments, bank)
     result = api.check_bank(bank, entries, meta.python if meta else None)
     if arguments.json:
         findings = [finding._asdict() for finding in result.findings]
@@ -43,8 +44,7 @@ def check(arguments: argparse.Namespace) -> int:
 def stats(arguments: argparse.Namespace) -> int:
     """Describe a bank."""
     bank = api.read_bank(arguments.cases)
-    entries = _entries(arguments, bank)
-    found = api.bank_stats(bank, entries)
+    found = api.bank_stats(bank, _entries(arguments, bank) if arguments.repo_manifest else None)
     if arguments.json:
         value = {
             "cases": found.cases,
@@ -60,27 +60,43 @@ def stats(arguments: argparse.Namespace) -> int:
             cell.intent,
             str(cell.cases),
             str(cell.ambiguous),
-            "—" if cell.overlap_mean is None else f"{cell.overlap_mean:.2f}",
-            "—" if cell.overlap_median is None else f"{cell.overlap_median:.2f}",
+            _share(cell.overlap_mean),
+            _share(cell.overlap_median),
+            _share(cell.beyond_witness_mean),
+            _share(cell.beyond_witness_median),
         )
         for cell in found.cells
     ]
     say(f"{found.cases} cases, bank SHA-256 {bank.sha256}")
-    table(("repository", "intent", "cases", "ambiguous", "overlap mean", "median"), rows)
+    headers = (
+        "repository",
+        "intent",
+        "cases",
+        "ambiguous",
+        "overlap mean",
+        "median",
+        "beyond mean",
+        "median",
+    )
+    table(headers, rows)
     say("ambiguous: the same query has another answer in the repository as well.")
     if found.repositories_read:
         say(
             "overlap: share of a query's words that stand in its target's own text; 1 favours lexical search."
         )
+        say("beyond: overlap beyond the witness, so without the line or message that the query came from.")
     else:
         say("Without --repo-manifest only the bank is compared, and overlap is unknown.")
     return Exit.DONE
 
 
-def _entries(arguments: argparse.Namespace, bank: api.Bank) -> list[RepositoryEntry] | None:
-    if arguments.repo_manifest is None:
-        return None
-    return list(api.read_repository_manifest(arguments.repo_manifest))
+def _entries(arguments: argparse.Namespace, bank: api.Bank) -> tuple[RepositoryEntry, ...]:
+    entries = api.read_repository_manifest(arguments.repo_manifest)
+    return pinned_to_bank(bank, entries, str(arguments.cases))
+
+
+def _share(value: float | None) -> str:
+    return "—" if value is None else f"{value:.2f}"
 
 
 def _plain(value: Any) -> Any:

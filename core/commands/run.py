@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from core import api
+from core.banks.pinning import moved_heads
 from core.commands import report
 from core.commands.output import narrate, say
 from core.commands.taken import tell_taken_over
@@ -53,6 +54,7 @@ def resume(arguments: argparse.Namespace) -> int:
 
 
 def _new(campaign: api.Campaign, arguments: argparse.Namespace) -> int:
+    _tell_moved_heads(campaign)
     if not arguments.quiet_progress:
         narrate("checking the bank against its sources and freezing them")
     opened = api.create_run(campaign, arguments.output, reuse=arguments.reuse)
@@ -61,6 +63,13 @@ def _new(campaign: api.Campaign, arguments: argparse.Namespace) -> int:
     if arguments.detach:
         return _detached(opened, arguments)
     return finish(opened, execute(opened, arguments))
+
+
+def _tell_moved_heads(campaign: api.Campaign) -> None:
+    """Say which repositories will not be measured at HEAD, though nobody pinned another commit."""
+    if any(entry.commit is None for entry in campaign.repositories):
+        for sentence in moved_heads(api.read_bank(campaign.cases), campaign.repositories):
+            narrate(sentence)
 
 
 def execute(opened: api.OpenRun, arguments: argparse.Namespace) -> api.Ended:

@@ -20,6 +20,7 @@ from core.run.layout import RunLayout
 from tests.support.campaigns import INTENTS, Scene, make_scene
 from tests.support.finished import CASES, OPERATIONS, Finished, finished_run
 from tests.support.inputs import Inputs, fake_entry, write_inputs
+from tests.support.repositories import make_repository
 
 COMMANDS = (
     *((name,) for name in ("quickstart", "bank", "run", "resume", "rescore", "report", "runs", "schema")),
@@ -163,7 +164,7 @@ def test_an_existing_bank_is_refused_and_a_shortage_names_its_cells(
     assert shell(*build, inputs.cases, "--per-intent", "1", "--intents", *INTENTS) == Exit.BAD_INPUT
     assert str(inputs.cases) in shell.err
     assert shell(*build, tmp_path / "new.jsonl", "--per-intent", "50") == Exit.BAD_INPUT
-    for part in ("store", "symbol_lookup", "50"):
+    for part in ("store, symbol_lookup: have", "need 50", "possible: --per-intent"):
         assert part in shell.err
     assert shell(*build, tmp_path / "new.jsonl", "--per-intent", "0") == Exit.BAD_INPUT
     assert shell(*build, tmp_path / "new.jsonl", "--per-intent", "1", "--intents", "x") == Exit.BAD_INPUT
@@ -195,7 +196,50 @@ def test_checking_a_private_bank_prints_ids_only(shell: Shell, inputs: Inputs) -
         assert case.targets[0].path not in shell.out
 
 
+@pytest.mark.parametrize("action", ["check", "stats"])
+def test_a_manifest_that_pins_another_commit_than_the_bank_is_refused(
+    shell: Shell, inputs: Inputs, action: str
+) -> None:
+    manifest = json.loads(inputs.repositories.read_bytes())
+    (repository,) = manifest["repositories"]
+    repository["commit"] = "1" * 40
+    inputs.repositories.write_text(json.dumps(manifest))
+    assert shell("bank", action, inputs.cases, "--repo-manifest", inputs.repositories) == Exit.BAD_INPUT
+    assert "the manifest pins 111111111111; pin the bank's commit" in shell.err
+    repository["label"] = "other"
+    inputs.repositories.write_text(json.dumps(manifest))
+    assert shell("bank", action, inputs.cases, "--repo-manifest", inputs.repositories) == Exit.BAD_INPUT
+    assert "store: cases ask about it, and the repository manifest does not name it" in shell.err
+    assert shell.out == ""
+
+
+def test_a_bank_is_described_with_the_overlap_beyond_the_witness(shell: Shell, inputs: Inputs) -> None:
+    stats = ["bank", "stats", inputs.cases, "--repo-manifest", inputs.repositories]
+    assert shell(*stats) == Exit.DONE
+    lines = shell.out.splitlines()
+    assert lines[1].endswith("overlap mean  median  beyond mean  median")
+    assert lines[-1].startswith("beyond: overlap beyond the witness")
+    assert shell(*stats, "--json") == Exit.DONE
+    for cell in json.loads(shell.out)["cells"]:
+        assert (cell["overlap_cases"], cell["overlap_mean"], cell["beyond_witness_cases"]) == (1, 1.0, 1)
+        assert cell["beyond_witness_mean"] == cell["beyond_witness_median"] < 1
+
+
 # run and resume
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet-progress",)])
+def test_a_head_that_left_the_banks_commit_is_told_where_no_commit_is_pinned(
+    shell: Shell, scene: Scene, inputs: Inputs, tmp_path: Path, quiet: tuple[str, ...]
+) -> None:
+    manifest = json.loads(inputs.repositories.read_bytes())
+    del manifest["repositories"][0]["commit"]
+    inputs.repositories.write_text(json.dumps(manifest))
+    newer = make_repository(scene.repository.path, {"later.py": b"def later():\n    pass\n"})
+    assert shell("run", *inputs.flags("--output", str(tmp_path / "run"), *quiet)) == Exit.DONE
+    assert (
+        f"store: measuring the bank's commit {str(scene.repository.commit)[:12]}; HEAD is {newer[:12]} now"
+    ) in shell.err
 
 
 def test_a_run_ends_with_its_place_and_reports_in_every_format(

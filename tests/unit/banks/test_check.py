@@ -10,8 +10,10 @@ import pytest
 
 from core.banks.case import INTENTS, Bank, Case, Evidence, case_line, parse_bank
 from core.banks.check import CheckResult, Finding, check_bank
+from core.banks.derivation import Derivation, derive
 from core.banks.known_target import build_bank
 from core.errors import InputError
+from core.git import GitRepository
 from core.ranking import Target
 from core.repositories import RepositoryEntry
 from tests.support.repositories import make_repository
@@ -210,3 +212,20 @@ def test_a_repository_that_cannot_be_read_is_bad_input(tmp_path: Path) -> None:
     bank = bank_of(entry, tmp_path / "c")
     with pytest.raises(InputError, match="there is no such folder"):
         check_bank(bank, [entry.model_copy(update={"path": tmp_path / "gone"})])
+
+
+def test_each_repositorys_derivation_is_handed_on_and_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = [shop(tmp_path / "a"), shop(tmp_path / "b", label="zoo")]
+    bank = build_bank(entries, 2, INTENTS, tmp_path / "c").bank
+    made: list[Derivation] = []
+
+    def counted(repository: GitRepository, entry: RepositoryEntry) -> Derivation:
+        made.append(derive(repository, entry))
+        return made[-1]
+
+    monkeypatch.setattr("core.banks.check.derive", counted)
+    given: list[Derivation] = []
+    assert check_bank(bank, entries, on_derived=given.append).ok
+    assert given == made and [derivation.label for derivation in given] == ["shop", "zoo"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.banks.case import case_line
+from core.banks.case import case_line, parse_bank
 from core.banks.derivation import LEFT_OUT, case_id
 from core.canonical import sha256
 from core.errors import InputError
@@ -170,17 +170,15 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
         "short.md": b"# Short\n",
         "large.md": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
         "odd.py": b'def odd():\n  raise E("\\ud800 cannot be encoded")\n',
-        "long.md": b"# " + b"x" * 8_000 + b"\n# " + b"y" * 7_980,
     }
     modes: dict[str | bytes, int] = {"link.py": 0o120000, "other-link": 0o120000, "module": 0o160000}
     commit = make_repository(tmp_path, files, modes=modes, checkout=False)
     derivation = derived(RepositoryEntry(label="r", path=tmp_path, commit=commit))
-    assert {case.targets[0].path for case in derivation.cases} == {"good.py", "odd.py", "long.md"}
+    assert {case.targets[0].path for case in derivation.cases} == {"good.py", "odd.py"}
     assert derivation.left_out == {
         "excluded_folder": 1,
         "lfs_pointer": 1,
         "link": 1,
-        "long_text": 1,
         "path_not_utf8": 1,
         "short_text": 1,
         "submodule": 1,
@@ -191,6 +189,23 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path: Path) -> None:
     assert derivation.files == {"markdown": 2, "python": 4}
     assert derivation.unparsable.keys() == {"broken.py", "null.py"}
     assert derivation.unparsable["broken.py"].startswith("SyntaxError at line 1")
+
+
+def test_no_text_is_too_long_to_be_asked(tmp_path: Path) -> None:
+    heading = "x" * 100_000
+    entry = shop(tmp_path / "r", {"long.md": b"# " + heading.encode()})
+    (case,) = derived(entry).cases
+    assert case.query == f"Documentation about {heading}"
+    assert parse_bank(case_line(case), "c").cases == (case,)
+
+
+def test_a_pointer_of_git_lfs_is_counted_and_read_by_the_rules(tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+    files = {"large.md": pointer + MARKDOWN, "large.py": pointer + PYTHON}
+    derivation = derived(shop(tmp_path, files))
+    assert [case.query for case in derivation.cases] == ["Documentation about Find me here"]
+    assert derivation.left_out == {"lfs_pointer": 2, "unparsable": 1}
+    assert derivation.files == {"markdown": 1, "python": 1}
 
 
 def test_paths_are_taken_as_they_are_where_they_are_utf8(tmp_path: Path) -> None:

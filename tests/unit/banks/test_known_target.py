@@ -73,20 +73,67 @@ def test_every_short_cell_is_named_with_the_remedy(tmp_path: Path) -> None:
         ("bare", "error_or_trace_lookup", 0, 3),
     )
     assert "\n  - bare, task_lookup: have 0, need 3\n" in str(caught.value)
-    assert str(caught.value).endswith("\n  - leave out the short repositories, or name others")
+    assert str(caught.value).endswith(
+        "\n  - possible: --per-intent 2 --intents symbol_lookup docs_lookup (8 cases)"
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
-def test_the_remedy_names_what_works(tmp_path: Path) -> None:
-    entry = shop(tmp_path)
+@pytest.mark.parametrize("per_intent", [3, 4, 100_000])
+def test_the_remedy_names_what_works_most_cases_first(tmp_path: Path, per_intent: int) -> None:
+    derivation = derived(shop(tmp_path))
     with pytest.raises(ShortageError) as caught:
-        choose([derived(entry)], 3)
-    assert caught.value.remedy == (
-        "leave the short categories out with `--intents symbol_lookup task_lookup docs_lookup` "
-        "or ask for fewer with `--per-intent 2`, the most that every cell can supply"
-    )
-    assert len(choose([derived(entry)], 2)) == 10
-    assert len(choose([derived(entry)], 3, ["symbol_lookup", "task_lookup", "docs_lookup"])) == 9
+        choose([derivation], per_intent)
+    assert list(map(str, caught.value.possible)) == [
+        "--per-intent 2 (10 cases)",
+        "--per-intent 3 --intents symbol_lookup task_lookup docs_lookup (9 cases)",
+    ]
+    for each, intents, cases in caught.value.possible:
+        assert len(choose([derivation], each, intents or INTENTS)) == cases
+    assert "\n  - possible: --per-intent 2 (10 cases)\n" in str(caught.value)
+
+
+def many(symbols: int, summaries: int, errors: int, headings: int, modules: int) -> dict[str, bytes]:
+    """Return files that yield so many cases of each intent."""
+    names = [f"def f{n}():\n" for n in range(symbols)]
+    bodies = [f' "Explain number {n} at length."\n' if n < summaries else " pass\n" for n in range(symbols)]
+    raises = [f" raise E('message number {n}')\n" if n < errors else "" for n in range(symbols)]
+    files = {"a.py": "".join(map("".join, zip(names, bodies, raises, strict=True)))}
+    files["a.md"] = "".join(f"# Heading number {n}\n" for n in range(headings))
+    files |= {f"m{n}.py": f'"""Describe the module {n}."""\n' for n in range(modules)}
+    return {path: text.encode() for path, text in files.items()}
+
+
+def test_at_most_three_remedies_are_told_and_one_keeps_all_intents(tmp_path: Path) -> None:
+    rich = derived(shop(tmp_path / "a", many(30, 25, 20, 30, 30)))
+    poor = derived(shop(tmp_path / "b", many(30, 20, 11, 5, 1), label="poor"))
+    with pytest.raises(ShortageError) as caught:
+        choose([rich, poor], 25)
+    assert list(map(str, caught.value.possible)) == [
+        "--per-intent 20 --intents symbol_lookup task_lookup (80 cases)",
+        "--per-intent 11 --intents symbol_lookup task_lookup error_or_trace_lookup (66 cases)",
+        "--per-intent 1 (10 cases)",
+    ]
+    for each, intents, cases in caught.value.possible:
+        assert len(choose([rich, poor], each, intents or INTENTS)) == cases
+
+
+def test_a_remedy_keeps_to_the_intents_that_were_asked_for(tmp_path: Path) -> None:
+    derivation = derived(shop(tmp_path, many(30, 4, 0, 3, 0)))
+    with pytest.raises(ShortageError) as caught:
+        choose([derivation], 10, ["docs_lookup", "task_lookup"])
+    assert list(map(str, caught.value.possible)) == [
+        "--per-intent 3 (6 cases)",
+        "--per-intent 4 --intents task_lookup (4 cases)",
+    ]
+
+
+def test_where_nothing_is_possible_the_repositories_are_to_blame(tmp_path: Path) -> None:
+    code = derived(shop(tmp_path / "a", {"a.py": b"def one(): pass\n"}))
+    text = derived(shop(tmp_path / "b", {"a.md": b"# First heading\n"}, label="text"))
+    with pytest.raises(ShortageError, match="leave the short repositories out of the manifest") as caught:
+        choose([code, text], 1, ["symbol_lookup", "docs_lookup"])
+    assert caught.value.possible == ()
 
 
 def test_intents_can_be_left_out_and_the_choice_is_recorded(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.banks.python_source import definition_lines, parse, python_cases
+from core.banks.python_source import definitions, parse, python_cases
 from core.banks.rules import UnparsableError
 
 
@@ -269,4 +269,4 @@ def test_nothing_is_printed_about_odd_source() -> None:
 
 def test_definitions_end_where_their_last_line_stands() -> None:
     tree = parse(b"@a\ndef f():\n  pass\n\nclass _C:\n  def g(self):\n    return (\n      1)\n")
-    assert definition_lines(tree) == {2: 3, 5: 8, 6: 8}
+    assert {line: node.end_lineno for line, node in definitions(tree).items()} == {2: 3, 5: 8, 6: 8}

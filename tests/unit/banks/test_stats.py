@@ -9,7 +9,7 @@ import pytest
 
 from core.banks.case import INTENTS, case_line, parse_bank
 from core.banks.known_target import build_bank
-from core.banks.stats import CellStats, bank_stats, overlap, words
+from core.banks.stats import Ambiguity, CellStats, ambiguity, bank_stats, overlap, words
 from core.ranking import Target
 from tests.unit.banks.builders import sample_case, shop
 
@@ -65,6 +65,14 @@ def test_a_query_from_elsewhere_too_is_ambiguous_once_the_repository_is_read(tmp
     stats = bank_stats(bank, [entry])
     assert stats.ambiguous == tuple(case.id for case in bank.cases if case.query == "main")
     assert stats.repositories_read and stats.cells[0].ambiguous == 1
+
+
+def test_a_repositorys_ambiguity_is_counted_from_what_it_yields() -> None:
+    case = sample_case()
+    other = replace(case, id="other", targets=(Target("b.py", 1, "symbol"),))
+    alone = replace(case, id="alone", query="alone")
+    assert ambiguity([case, alone], [case, other, alone]) == Ambiguity(ambiguous=1, cases=2)
+    assert ambiguity([case, alone], [case, alone]) == Ambiguity(ambiguous=0, cases=2)
 
 
 def test_an_ambiguity_within_the_bank_needs_no_repository() -> None:
@@ -144,3 +152,28 @@ def test_mean_and_median_are_over_the_cell(tmp_path: Path) -> None:
     ]
     (cell,) = bank_stats(parse_bank(b"".join(map(case_line, cases)), "c"), [entry]).cells
     assert (cell.overlap_cases, cell.overlap_mean, cell.overlap_median) == (3, 0.5, 0.5)
+
+
+def test_copied_queries_overlap_wholly_and_less_beyond_their_witness(tmp_path: Path) -> None:
+    entry = shop(tmp_path / "r")
+    stats = bank_stats(build_bank([entry], 2, INTENTS, tmp_path / "c").bank, [entry])
+    assert [(cell.overlap_cases, cell.overlap_mean) for cell in stats.cells] == [(2, 1.0)] * 5
+    assert all(cell.beyond_witness_cases == 2 for cell in stats.cells)
+    assert all(0 <= (cell.beyond_witness_mean or 0) < 1 for cell in stats.cells)
+
+
+def test_beyond_the_witness_only_the_rest_of_the_target_counts(tmp_path: Path) -> None:
+    files = {"a.py": b"def load_cart(shop):\n  return shop.cart\n", "b.py": b"def save_all(): pass\n"}
+    entry = shop(tmp_path / "r", files)
+    bank = build_bank([entry], 2, ["symbol_lookup"], tmp_path / "c").bank
+    (cell,) = bank_stats(bank, [entry]).cells
+    assert (cell.beyond_witness_cases, cell.beyond_witness_mean, cell.beyond_witness_median) == (
+        2,
+        0.25,
+        0.25,
+    )
+
+
+def test_of_a_case_that_no_rule_yields_nothing_beyond_the_witness_is_told(tmp_path: Path) -> None:
+    cell = moved("a.py", 4, "symbol", "symbol_lookup", "first plum cherry", tmp_path, FILES)
+    assert (cell.overlap_cases, cell.beyond_witness_cases, cell.beyond_witness_mean) == (1, 0, None)

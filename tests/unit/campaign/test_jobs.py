@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from core.errors import BusyError, IdentityError, InputError
 from core.repositories import RepositoryEntry
 from core.run.layout import RunLayout
 from core.run.lock import RunLock, is_held
+from core.run.record import read_run
 from tests.support.campaigns import Scene, campaign, fake, make_scene
 from tests.support.repositories import make_repository
 
@@ -263,3 +265,24 @@ def test_candidates_that_are_not_ready_are_all_named(scene: Scene, monkeypatch: 
     assert "a: its model is not installed; run: pip install model" in str(refused.value)
     assert "b: its model is not installed" in str(refused.value)
     assert not (scene.folder / "run").exists()
+
+
+def test_a_run_records_how_ambiguous_its_cases_are(tmp_path: Path) -> None:
+    twice = b"def alone():\n    pass\n\n\ndef twice():\n    pass\n"
+    commit = make_repository(tmp_path / "twins", {"a.py": twice, "b.py": b"def twice():\n    pass\n"})
+    entry = RepositoryEntry(label="twins", path=tmp_path / "twins", commit=commit)
+    api.build_bank([entry], 2, ["symbol_lookup"], tmp_path / "cases.jsonl")
+    scene = Scene(tmp_path, entry, tmp_path / "cases.jsonl")
+    run = created(campaign(scene, fake("a")), tmp_path / "run")
+    assert read_run(run).about["bank_notes"] == {"twins": {"ambiguous": 1, "cases": 2}}
+
+
+def test_a_run_that_was_frozen_without_bank_notes_is_read(scene: Scene) -> None:
+    run = created(campaign(scene, fake("a")), scene.folder / "run")
+    record = read_run(run)
+    assert record.about["bank_notes"] == {"store": {"ambiguous": 0, "cases": 4}}
+    about = {name: value for name, value in record.about.items() if name != "bank_notes"}
+    older = replace(record, about=about)
+    record.layout.campaign.write_bytes(older.encode())
+    assert read_run(run) == older
+    api.reopen_run(run, campaign(scene, fake("a"))).close()
