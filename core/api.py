@@ -2,7 +2,7 @@
 
 from core import api
 run = api.create_run(api.read_campaign(Path("campaign.toml")), Path("runs/first"))
-state = await api.execute(run)          # in a script: asyncio.run(api.execute(run))
+ended = await api.execute(run)          # in a script: asyncio.run(api.execute(run))
 board = api.rescore(Path("runs/first")).board
 board.candidates["hybrid"].macro[5].recall
 """
@@ -26,12 +26,14 @@ from core.campaign.manifest import (
     read_models,
 )
 from core.campaign.reuse import TakenCell, TakenOver
+from core.engine.detached import detach
 from core.engine.host import Ended, execute
 from core.failures import Failure, Filters, choose, failures
 from core.outcomes import Outcomes, read_outcomes
 from core.rankings import Observation, RunReader
 from core.repositories import RepositoryEntry, pinned, read_repository_manifest
-from core.rescoring import Rescored, rescore, run_facts
+from core.rescoring import Rescored, markdown_report, rescore, rescore_run, run_facts
+from core.run.control import ask
 from core.run.disk import DiskUse, disk_use
 from core.run.events import Event, read_events
 from core.scoring.records import Scoreboard
@@ -66,18 +68,21 @@ __all__ = [
     "TakenCell",
     "TakenOver",
     "Verification",
+    "ask",
     "bank_stats",
     "build_bank",
     "campaign_from_flags",
     "check_bank",
     "choose",
     "create_run",
+    "detach",
     "disk_use",
     "execute",
     "export_run",
     "failures",
     "import_run",
     "list_runs",
+    "markdown_report",
     "parse_bank",
     "pinned",
     "read_bank",
@@ -88,6 +93,7 @@ __all__ = [
     "read_repository_manifest",
     "reopen_run",
     "rescore",
+    "rescore_run",
     "run_facts",
     "run_status",
     "verify_run",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from core.reports.facts import CandidateFacts, Disturbance, RepositoryFacts, Run
 from core.reports.markdown import markdown
 from core.reports.summary import summary_bytes
 from core.retrievers.protocol import Features
+from core.run.lock import RunLock
+from core.run.record import read_run
 from core.scoring.aggregate import score
 from core.scoring.records import CandidatePlan, Form, QueryScore, Scoreboard, ScoringPlan
 
@@ -68,6 +71,22 @@ def rescore(path: Path, *, write: bool = False) -> Rescored:
     return Rescored(outcomes, facts, board, examples)
 
 
+def rescore_run(path: Path) -> Rescored:
+    """Verify and score a run and rewrite its reports under its lock; raises as `rescore`, and BusyError."""
+    lock = RunLock(read_run(path).layout.lock, purpose="rescoring")
+    lock.acquire()
+    try:
+        return rescore(path, write=True)
+    finally:
+        lock.release()
+
+
+def markdown_report(path: Path) -> str:
+    """Return a run's report as Markdown, derived from its evidence now; raises as `rescore`."""
+    scored = rescore(path)
+    return markdown(scored.board, scored.facts, scored.examples)
+
+
 def scoring_plan(reader: RunReader) -> ScoringPlan:
     """Return the facts that scoring measures a run's outcomes against."""
     controls = reader.record.controls
@@ -116,7 +135,15 @@ def run_facts(reader: RunReader) -> RunFacts:
         created_at=about["created_at"],
         index_timeout_s=controls["limits"]["index_timeout"],
         query_timeout_s=controls["limits"]["query_timeout"],
+        ambiguous=_ambiguous(about.get("bank_notes") or {}, record.repositories),
     )
+
+
+def _ambiguous(notes: Mapping[str, Mapping[str, int]], labels: Iterable[str]) -> int | None:
+    """Count the bank's ambiguous cases; None unless that was recorded of each repository."""
+    counts = [notes.get(label, {}).get("ambiguous") for label in labels]
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _form(features: Features) -> Form:

@@ -16,28 +16,25 @@ from core.commands.output import narrate, say, table, write
 from core.commands.ticker import size
 from core.errors import Exit, InputError
 from core.ranking import Location
+from core.reports.verdict import headline_text
 from core.retrievers.protocol import AnswerError
 from core.run.disk import DiskUse, disk_use
 from core.run.evidence import evidence_changed
 from core.run.layout import SEARCH_DEPTH
-from core.run.lock import RunLock
-from core.run.record import read_run
 from core.text import printable, printable_lines
 
 
 def rescore(arguments: argparse.Namespace) -> int:
     """Verify a run's evidence and rebuild its reports; exit 1 where planned results are missing or failed."""
-    lock = RunLock(read_run(arguments.run).layout.lock, purpose="rescoring")
-    lock.acquire()
-    try:
-        rescored = api.rescore(arguments.run, write=True)
-    finally:
-        lock.release()
+    rescored = api.rescore_run(arguments.run)
     root = rescored.reader.layout.root
     if rescored.unaccepted:
         narrate(
             f"{rescored.unaccepted} of {len(rescored.reader.plan)} planned operations have no accepted result"
         )
+    accepted = len(rescored.reader.plan) - rescored.unaccepted
+    narrate(f"verified the evidence of {accepted} accepted operations and rebuilt the reports from it")
+    say(headline_text(rescored.board))
     say(f"Known-target results: {printable(str(root))}")
     return Exit.NEGATIVE if rescored.unaccepted else Exit.DONE
 

@@ -15,6 +15,7 @@ from core.commands.taken import tell_taken_over
 from core.engine.detached import detach
 from core.errors import Exit, InputError, StoppedError
 from core.progress import display_for
+from core.reports.verdict import headline_text
 from core.samples import CANDIDATES
 from core.text import printable
 from core.validation import Model, validated
@@ -101,6 +102,7 @@ def finish(opened: api.OpenRun, ended: api.Ended) -> int:
             f"{ended.unaccepted} of {len(opened.plan)} operations were not accepted; their evidence is in "
             f"{opened.layout.operations}. `boresight resume {root}` tries them again."
         )
+    say(ended.headline)
     say(f"Known-target results: {printable(str(root))}")
     return ended.exit_code
 
@@ -120,8 +122,9 @@ def _resumed(opened: api.OpenRun, arguments: argparse.Namespace) -> int:
     status = api.run_status(opened.layout.root)
     if status.accepted == status.planned:
         with opened:
-            api.rescore(opened.layout.root, write=True)
+            rescored = api.rescore(opened.layout.root, write=True)
         narrate("every planned operation has a verified result already: nothing to run")
+        say(headline_text(rescored.board))
         say(f"Known-target results: {printable(str(opened.layout.root))}")
         return Exit.DONE
     if arguments.detach:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.ranking import LEVELS
+from core.reports.facts import RunFacts
 from core.reports.sentence import Name, Sentence, name_list
 from core.reports.wording import NO_WIDTH, counted, has_no_width, some
-from core.scoring.comparison import coverage_gaps
+from core.scoring.comparison import coverage_gaps, hardly_answered
 from core.scoring.records import MetricName, Scoreboard
 
 SHOWN: tuple[tuple[str, int, MetricName], ...] = (
@@ -19,11 +20,12 @@ SHOWN: tuple[tuple[str, int, MetricName], ...] = (
 """The metrics that a leaderboard shows with their intervals."""
 
 
-def cautions(board: Scoreboard) -> tuple[Sentence, ...]:
+def cautions(board: Scoreboard, about: RunFacts) -> tuple[Sentence, ...]:
     """Return what a reader must know before believing the answer, where the answer does not say it.
 
     Without a comparison these are the coverage gaps; always, the channels that a candidate does not answer,
-    comparisons by another rule than the leaderboard's, and intervals that are missing or without width.
+    queries with further answers that do not count, comparisons by another rule than the leaderboard's, and
+    intervals that are missing or without width.
     """
     told: list[Sentence] = []
     for name, score in board.candidates.items():
@@ -34,7 +36,18 @@ def cautions(board: Scoreboard) -> tuple[Sentence, ...]:
         if score.counts.unsupported:
             queries = f"{score.counts.unsupported:,} of {counted(score.counts.planned, 'query', 'queries')}"
             told.append((Name(name), f" does not answer the channel of {queries}; they count as misses."))
-    return (*told, *_other_rules(board), *_weak_intervals(board))
+    return (*told, *_ambiguous(board, about), *_other_rules(board), *_weak_intervals(board))
+
+
+def _ambiguous(board: Scoreboard, about: RunFacts) -> Iterator[Sentence]:
+    """Tell of queries that other places would answer as well as the known target."""
+    if about.ambiguous:
+        have = "has" if about.ambiguous == 1 else "have"
+        yield (
+            f"{about.ambiguous:,} of {counted(board.cases, 'query', 'queries')} {have} further answers in "
+            "their repository that do not count (the same name or summary stands elsewhere), so scores "
+            "understate what is found; this affects all candidates alike.",
+        )
 
 
 def _other_rules(board: Scoreboard) -> Iterator[Sentence]:
@@ -54,6 +67,13 @@ def _other_rules(board: Scoreboard) -> Iterator[Sentence]:
 def _weak_intervals(board: Scoreboard) -> Iterator[Sentence]:
     """Tell where intervals cannot be told, and where they have no width."""
     lone = board.method.lone_units
+    unanswered = [name for name, score in board.candidates.items() if hardly_answered(score.counts)]
+    if unanswered and not lone:
+        parts: list[str] = []
+        for name in unanswered:
+            counts = board.candidates[name].counts
+            parts += [", " if parts else "", Name(name), f" {counts.answered:,} of {counts.planned:,}"]
+        yield ("No interval is told where under half of the queries were answered: ", *parts, ".")
     if lone:
         holds = "holds a single unit" if len(lone) == 1 else "hold a single unit each"
         yield (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.reports.facts import RunFacts
 from core.reports.markup import code, table, text
-from core.reports.verdict import standing
+from core.reports.standing import standing
 from core.reports.wording import (
     DASH,
     RSS_CAVEAT,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core.banks.case import Case
 from core.ranking import Level, Target
-from core.reports.verdict import standing
+from core.reports.standing import standing
 from core.scoring.records import QueryScore, Scoreboard
 
 Outcome = int | str

@@ -44,7 +44,8 @@ class RunFacts(NamedTuple):
     """A run's frozen facts, from its identity and its evidence, so that a rescore reports the same bytes.
 
     `created_at` is the moment of freezing as it was recorded (UTC, ISO 8601), never the present one.
-    `platform` is the system, machine and processor in words: what latencies depend on.
+    `platform` is the system, machine and processor in words: what latencies depend on. `ambiguous` counts the
+    bank's cases that have further answers in their repository; None where that was not recorded.
     """
 
     name: str
@@ -61,6 +62,7 @@ class RunFacts(NamedTuple):
     query_timeout_s: float | None = None
     taken_over: tuple[TakenOverFacts, ...] = ()
     disturbed: Disturbance = Disturbance()
+    ambiguous: int | None = None
 
     @property
     def private(self) -> frozenset[str]:

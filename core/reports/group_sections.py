@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.reports.markup import table, text
-from core.reports.verdict import standing
+from core.reports.standing import standing
 from core.reports.wording import DASH, count, metric
 from core.scoring.records import GroupScore, Scoreboard
 

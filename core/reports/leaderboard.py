@@ -1,36 +1,37 @@
-"""The outcome for a terminal: verdict, leaderboard, differences and one example, in 80 columns or more."""
+"""The outcome for a terminal: verdict, leaderboard, differences, cost and one example, in 80 columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from core.ranking import CHANNELS, LEVELS
+from core.ranking import LEVELS
 from core.reports.cautions import cautions
 from core.reports.examples import Example, Outcome, place
 from core.reports.facts import RunFacts
 from core.reports.sentence import Name, Sentence
-from core.reports.verdict import headline, standing
+from core.reports.standing import is_untold, standing
+from core.reports.verdict import headline
 from core.reports.wording import (
     DASH,
+    decision_words,
     difference,
     disturbance,
     interval,
     mebibytes,
     metric,
+    metric_name,
     p_value,
     seconds,
-    verdict_words,
+    support_word,
 )
-from core.scoring.records import CandidateScore, Comparison, MetricName, Scoreboard
+from core.scoring.records import LATENCY_KINDS, CandidateScore, Comparison, MetricName, Scoreboard
 from core.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text
-
-WIDE = 120  # columns from which times and memory stand in the same table
 
 
 class Leaderboard:
@@ -41,6 +42,7 @@ class Leaderboard:
 
     def __init__(self, board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()) -> None:
         self._board = board
+        self._about = about
         self._disturbed = disturbance(*about.disturbed)
         public = [example for example in examples if example.repository not in about.private]
         self._example = public[0] if public else None
@@ -48,11 +50,12 @@ class Leaderboard:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Yield the parts from top to bottom."""
         yield from self._sentences()
-        yield self._standing(wide=options.max_width >= WIDE)
-        if self._disturbed:
-            yield _plain("Note: ", "yellow").append(self._disturbed)
+        yield self._standing()
         if self._board.comparisons:
             yield self._differences()
+        yield self._cost()
+        if self._disturbed:
+            yield _plain("Note: ", "yellow").append(self._disturbed)
         if self._example is not None:
             yield from self._disagreement(self._example)
 
@@ -62,48 +65,55 @@ class Leaderboard:
         board = self._board
         if board.level != LEVELS[0] and all(c.level == board.level for c in board.comparisons.values()):
             yield _plain(printable(f"Counted by the {board.level} rule: {board.level_reason}."))
-        for sentence in cautions(board):
+        for sentence in cautions(board, self._about):
             yield _plain("Note: ", "yellow").append_text(_sentence(sentence))
 
-    def _standing(self, *, wide: bool) -> Table:
+    def _standing(self) -> Table:
         board = self._board
-        cost = ["emb / docs", "ctx", "Index", "Sampled RSS"] if wide else ["emb / docs"]
-        table = _table(["Candidate"], ["Hit@1", "Recall@5 (95 %)", "MRR@10 (95 %)", *cost])
+        table = _table(["Candidate"], ["Hit@1", "Recall@5 (95 %)", "MRR@10 (95 %)"])
         for name in standing(board):
             score = board.candidates[name]
-            costs = [_query_medians(score)]
-            if wide:
-                ctx = score.latency.get("ctx")
-                costs += [
-                    seconds(ctx.median_s if ctx else None),
-                    seconds(score.indexing.total_s),
-                    mebibytes(score.sampled_peak_rss_bytes),
-                ]
             table.add_row(
                 _plain(name, "bold"),
                 _plain(metric(score.macro[1].hit)),
                 _plain(_with_interval(score, 5, "recall")),
                 _plain(_with_interval(score, 10, "mrr")),
-                *(_plain(value) for value in costs),
             )
         return table
 
     def _differences(self) -> Table:
         board = self._board
         against = f"Against {board.baseline}"
-        table = _table([against, "Verdict"], ["Recall@5", "95 % interval", "adj. p", "MRR@10"])
+        table = _table([against, "Verdict", "Metric"], ["Gain", "95 % interval", "adj. p"])
         for name in standing(board):
             if name not in board.comparisons:
                 continue
             found = board.comparisons[name]
             style = "green" if found.decision == "quality_profile_candidate" else ""
+            lines = ((name, _decision(board, found)), ("", support_word(found)))
+            untold = is_untold(board, found)
+            for (own, words), d in zip(lines, (found.recall_at_5, found.mrr_at_10), strict=True):
+                table.add_row(
+                    _plain(own, "bold"),
+                    _plain(words, style),
+                    _plain(metric_name(d)),
+                    _plain(difference(d.difference)),
+                    _plain(interval(d.interval, signed=True)),
+                    _plain(p_value(None if untold else d.p_holm)),
+                )
+        return table
+
+    def _cost(self) -> Table:
+        board = self._board
+        table = _table(["Cost, median"], [*LATENCY_KINDS, "Full indexing", "Sampled RSS"])
+        for name in standing(board):
+            score = board.candidates[name]
+            latencies = (score.latency.get(kind) for kind in LATENCY_KINDS)
             table.add_row(
                 _plain(name, "bold"),
-                _plain(_verdict(board, found), style),
-                _plain(difference(found.recall_at_5.difference)),
-                _plain(interval(found.recall_at_5.interval, signed=True)),
-                _plain(p_value(found.recall_at_5.p_holm)),
-                _plain(difference(found.mrr_at_10.difference)),
+                *(_plain(seconds(found.median_s if found else None)) for found in latencies),
+                _plain(seconds(score.indexing.total_s)),
+                _plain(mebibytes(score.sampled_peak_rss_bytes)),
             )
         return table
 
@@ -116,8 +126,8 @@ class Leaderboard:
                 yield _plain("  ").append(name, "bold").append(f": {_told(example.outcomes[name])}")
 
 
-def _verdict(board: Scoreboard, found: Comparison) -> str:
-    words = verdict_words(found.decision, found.support)
+def _decision(board: Scoreboard, found: Comparison) -> str:
+    words = decision_words(found)
     return words if found.level == board.level else f"{words} ({found.level} rule)"
 
 
@@ -131,11 +141,6 @@ def _told(outcome: Outcome) -> str:
         "missing": "not asked yet",
         "unsupported": "does not answer this channel",
     }.get(outcome, outcome)
-
-
-def _query_medians(score: CandidateScore) -> str:
-    medians = [found.median_s if (found := score.latency.get(kind)) else None for kind in CHANNELS]
-    return " / ".join(seconds(median) for median in medians)
 
 
 def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:

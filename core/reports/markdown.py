@@ -26,7 +26,7 @@ def _lines(board: Scoreboard, about: RunFacts, examples: Sequence[Example]) -> I
     yield f"# Known-target results: {text(about.name)}"
     yield ""
     yield " ".join(prose(sentence) for sentence in headline(board))
-    warned = [f"> - {prose(sentence)}" for sentence in cautions(board)]
+    warned = [f"> - {prose(sentence)}" for sentence in cautions(board, about)]
     if warned:
         yield from ("", "> Before relying on this:", ">", *warned)
     sections = (

@@ -10,8 +10,11 @@ from core.text import printable
 
 CODE_LIMIT = 160
 
-# `_` inside a word and `<` before a space or digit are no markup, and stay readable.
-_MARKUP = re.compile(r"([\\`*\[\]>~&#@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|<(?![ 0-9]))")
+# `_` inside a word, `<` before a space or digit and the `@` of `MRR@10` are no markup, and stay readable.
+_MARKUP = re.compile(
+    r"([\\`*\[\]>~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|<(?![ 0-9])"
+    r"|(?<![A-Za-z])@|@(?!\d{1,3}(?![\w-]|\.\w)))"
+)
 _RUNS = re.compile(r"`+")
 _LINKS = re.compile(r"(?i)(?<=[a-z])://|(?<=www)\.")
 

@@ -6,8 +6,14 @@ from collections.abc import Iterator
 
 from core.reports.facts import CandidateFacts, RunFacts, TakenOverFacts
 from core.reports.markup import code, table, text
-from core.reports.wording import DASH, LIMITS, count, counted, seconds
-from core.scoring.comparison import NO_INTERVAL
+from core.reports.wording import DASH, LIMITS, count, counted, difference, metric, seconds
+from core.scoring.comparison import (
+    MATERIAL_GAIN,
+    NO_INTERVAL,
+    RULE_OF_THREE,
+    SIGNIFICANT_P,
+    TRUSTED_FROM_UNITS,
+)
 from core.scoring.records import Method, Scoreboard
 
 Lines = Iterator[str]
@@ -32,8 +38,17 @@ def method(board: Scoreboard) -> Lines:
         "p is two-sided, by randomization of the units' signs on the statistic shown: by enumeration up to "
         f"{count(used.exact_up_to_units)} units that differ, else {count(used.randomization_draws)} draws "
         f"with the +1 correction (seed {used.seed}). Holm's correction covers all candidates and both "
-        "metrics. The smallest detectable difference is the one that cases like these would show in four of "
-        "five repetitions (2.80 standard errors)."
+        "metrics."
+    )
+    yield ""
+    yield (
+        f"A material gain is *supported* where p (Holm) is below {metric(SIGNIFICANT_P)} and the interval "
+        "lies above 0. A rejection is *supported* where the intervals of both metrics end below "
+        f"{difference(MATERIAL_GAIN)} and can be trusted: at least {TRUSTED_FROM_UNITS} units differ or, "
+        f"where fewer do, there are more than {RULE_OF_THREE / MATERIAL_GAIN:.0f} units (the rule of three: "
+        f"a gain that no unit shows can still be {RULE_OF_THREE} / units). A significant loss (interval "
+        f"below 0, p (Holm) below {metric(SIGNIFICANT_P)}) always supports a rejection. All else is "
+        "*inconclusive*."
     )
 
 

@@ -7,17 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.ranking import LEVELS
 from core.reports.examples import Example, place
 from core.reports.markup import code, table, text
-from core.reports.verdict import standing
+from core.reports.standing import is_untold, standing
 from core.reports.wording import (
     DASH,
     DECISION_WORDS,
+    LINES_LEFT_OUT,
+    METRIC_TITLES,
     count,
     counted,
     difference,
     interval,
     lines_per_hit,
     metric,
+    metric_name,
     p_value,
+    verdict_words,
 )
 from core.scoring.comparison import MATERIAL_GAIN
 from core.scoring.records import (
@@ -26,11 +30,11 @@ from core.scoring.records import (
     CandidateScore,
     Comparison,
     Difference,
+    LinesPerHit,
     MetricName,
     Scoreboard,
 )
-
-METRIC_TITLES: dict[MetricName, str] = {"hit": "Hit", "recall": "Recall", "mrr": "MRR"}
+from core.scoring.significance import SMALLEST_UNITS_FOR_POWER
 
 Lines = Iterator[str]
 
@@ -64,7 +68,9 @@ def differences(board: Scoreboard) -> Lines:
     for name in standing(board):
         if name in board.comparisons:
             comparison = board.comparisons[name]
-            rows += [_difference_row(name, found) for found in (comparison.recall_at_5, comparison.mrr_at_10)]
+            untold = is_untold(board, comparison)
+            both = (comparison.recall_at_5, comparison.mrr_at_10)
+            rows += [_difference_row(name, found, untold=untold) for found in both]
     yield from table(
         [
             "Candidate",
@@ -81,10 +87,21 @@ def differences(board: Scoreboard) -> Lines:
         words=2,
     )
     yield ""
+    yield (
+        "p (Holm) is adjusted for all of these tests. The smallest detectable difference is not: it is what "
+        "cases like these would show four times in five by a single two-sided 5 % test (2.80 standard "
+        f"errors); {DASH} where it cannot be estimated: fewer than {SMALLEST_UNITS_FOR_POWER} units differ, "
+        "or there is no interval. A unit is the cases that share a target file."
+    )
+    yield ""
+    found = _in_standing(board, board.comparisons)
     yield from table(
-        ["Candidate", "Decision", "Support", "Rule", "Lines per hit (candidate / baseline)"],
-        [_decision_row(comparison) for comparison in _in_standing(board, board.comparisons)],
+        ["Candidate", "Decision", "Support", "Rule", "Lines per hit", f"of {text(board.baseline)}"],
+        [_decision_row(comparison) for comparison in found],
         words=4,
+    )
+    yield from _left_out(
+        [value for one in found for value in (one.lines_per_hit, one.baseline_lines_per_hit)]
     )
 
 
@@ -137,6 +154,7 @@ def levels(board: Scoreboard) -> Lines:
         rows.append([text(name), *cells, lines_per_hit(score.lines_per_hit)])
     titles = [f"{level} (Recall@5 · MRR@10)" for level in shown]
     yield from table(["Candidate", *titles, "Lines per hit"], rows)
+    yield from _left_out([score.lines_per_hit for score in board.candidates.values()])
 
 
 def where_they_disagree(board: Scoreboard, examples: Sequence[Example]) -> Lines:
@@ -162,6 +180,12 @@ def where_they_disagree(board: Scoreboard, examples: Sequence[Example]) -> Lines
     yield from table(["Query", "Known target", *(text(name) for name in names)], rows, words=2)
 
 
+def _left_out(values: Sequence[LinesPerHit]) -> Lines:
+    if any(value.unknown and value.value is not None for value in values):
+        yield ""
+        yield LINES_LEFT_OUT
+
+
 def _mean_of(board: Scoreboard) -> str:
     cases = counted(board.cases, "case")
     repositories = len(board.repositories)
@@ -172,9 +196,10 @@ def _mean_of(board: Scoreboard) -> str:
 
 def _standing_row(board: Scoreboard, name: str) -> list[str]:
     score = board.candidates[name]
-    verdict = DASH if score.decision is None else DECISION_WORDS[score.decision]
-    if name in board.comparisons and score.decision != "needs_more_data":
-        verdict += f", {board.comparisons[name].support}"
+    if name in board.comparisons:
+        verdict = verdict_words(board.comparisons[name])
+    else:
+        verdict = DASH if score.decision is None else DECISION_WORDS[score.decision]
     return [
         text(name),
         verdict,
@@ -190,16 +215,15 @@ def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:
     return f"{value} ({interval(score.intervals[cutoff][name])})"
 
 
-def _difference_row(name: str, found: Difference) -> list[str]:
-    smallest = found.smallest_detectable
+def _difference_row(name: str, found: Difference, *, untold: bool) -> list[str]:
     return [
         text(name),
-        f"{METRIC_TITLES[found.metric]}@{found.cutoff}",
+        metric_name(found),
         difference(found.difference),
         interval(found.interval, signed=True),
-        p_value(found.p),
-        p_value(found.p_holm),
-        f"{DASH} (not estimable)" if smallest is None else metric(smallest),
+        p_value(None if untold else found.p),
+        p_value(None if untold else found.p_holm),
+        metric(found.smallest_detectable),
         "yes" if found.material else "no",
         f"{count(found.nonzero_units)} of {count(found.units)}",
     ]
@@ -211,7 +235,8 @@ def _decision_row(comparison: Comparison) -> list[str]:
         code(comparison.decision),
         comparison.support,
         comparison.level,
-        f"{lines_per_hit(comparison.lines_per_hit)} / {lines_per_hit(comparison.baseline_lines_per_hit)}",
+        lines_per_hit(comparison.lines_per_hit),
+        lines_per_hit(comparison.baseline_lines_per_hit),
     ]
 
 

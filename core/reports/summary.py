@@ -16,7 +16,8 @@ from core.reports.cautions import cautions
 from core.reports.examples import Example
 from core.reports.facts import CandidateFacts, RunFacts
 from core.reports.sentence import plain
-from core.reports.verdict import headline, standing
+from core.reports.standing import standing
+from core.reports.verdict import headline
 from core.reports.wording import LIMITS, RSS_CAVEAT, disturbance
 from core.scoring.comparison import LATENCY_RATIO_LIMIT, MATERIAL_GAIN, SIGNIFICANT_P
 from core.scoring.records import (
@@ -70,7 +71,7 @@ def summary_bytes(board: Scoreboard, about: RunFacts, examples: Sequence[Example
 
 def _cautions(board: Scoreboard, about: RunFacts) -> list[str]:
     disturbed = disturbance(*about.disturbed)
-    return [*(plain(sentence) for sentence in cautions(board)), *([disturbed] if disturbed else [])]
+    return [*(plain(sentence) for sentence in cautions(board, about)), *([disturbed] if disturbed else [])]
 
 
 def _run(board: Scoreboard, about: RunFacts) -> dict[str, Any]:
@@ -80,7 +81,12 @@ def _run(board: Scoreboard, about: RunFacts) -> dict[str, Any]:
         "name": printable(about.name, TEXT_LIMIT),
         "identity": about.identity,
         "created_at": about.created_at,
-        "bank": {"format": about.bank_format, "sha256": about.bank_sha256, "cases": board.cases},
+        "bank": {
+            "format": about.bank_format,
+            "sha256": about.bank_sha256,
+            "cases": board.cases,
+            "ambiguous": about.ambiguous,
+        },
         "repositories": {
             facts.label: {
                 "commit": facts.commit,

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from core.scoring.records import Comparison, Decision, Interval, LinesPerHit, Scoreboard, Support
+from core.scoring.comparison import is_sure_loss
+from core.scoring.records import (
+    Comparison,
+    Decision,
+    Difference,
+    Interval,
+    LinesPerHit,
+    MetricName,
+    Scoreboard,
+)
 
 DASH: Final = "—"
 MINUS: Final = "−"
@@ -23,6 +32,8 @@ DECISION_WORDS: Final[dict[Decision, str]] = {
     "needs_more_data": "needs more data",
 }
 
+METRIC_TITLES: Final[dict[MetricName, str]] = {"hit": "Hit", "recall": "Recall", "mrr": "MRR"}
+
 RSS_CAVEAT: Final = (
     "Memory is the largest sum of resident memory over the process tree, sampled every 50 ms: a lower bound "
     "on the peak that can count shared pages twice, so it cannot establish that a hard limit was kept."
@@ -32,6 +43,8 @@ NO_WIDTH: Final = (
     "An interval without width says that every unit of cases gave the same value here; it cannot show how "
     "far other cases would differ."
 )
+
+LINES_LEFT_OUT: Final = "Left out of lines per hit are the cases for which a result came without its lines."
 
 LIMITS: Final = (
     "The labels are not exhaustive judgments of relevance: each case knows the place that it was derived "
@@ -78,11 +91,16 @@ def rule_beside(board: Scoreboard, comparison: Comparison) -> str:
     return "" if comparison.level == board.level else f" by the {comparison.level} rule"
 
 
+def metric_name(d: Difference) -> str:
+    """Name a difference's metric: `Recall@5`."""
+    return f"{METRIC_TITLES[d.metric]}@{d.cutoff}"
+
+
 def lines_per_hit(value: LinesPerHit) -> str:
-    """Write source lines per hit as `12.5`, or a dash with the reason."""
+    """Write source lines per hit as `12.5`, or a dash with the reason; LINES_LEFT_OUT explains the rest."""
     if value.value is None:
         return f"{DASH} ({'no hit' if not value.unknown else 'no lines returned'})"
-    left_out = f" ({count(value.unknown)} without lines left out)" if value.unknown else ""
+    left_out = f" ({counted(value.unknown, 'case')} left out)" if value.unknown else ""
     return f"{value.value:,.1f}{left_out}"
 
 
@@ -170,10 +188,23 @@ def some(things: Sequence[str], one: str, many: str | None = None) -> str:
     return "; ".join([*things[:_TOLD], *rest])
 
 
-def verdict_words(decision: Decision, support: Support) -> str:
+def decision_words(comparison: Comparison) -> str:
+    """Write a decision: `material gain`; a rejection for a significant loss says `significant loss`."""
+    words = DECISION_WORDS[comparison.decision]
+    lost = is_sure_loss(comparison.recall_at_5) or is_sure_loss(comparison.mrr_at_10)
+    if comparison.decision == "rejected" and lost:
+        return "significant loss"
+    return f"{words} and loss" if comparison.decision == "quality_profile_candidate" and lost else words
+
+
+def support_word(comparison: Comparison) -> str:
+    """Write a decision's support; nothing where there is no decision yet."""
+    return "" if comparison.decision == "needs_more_data" else comparison.support
+
+
+def verdict_words(comparison: Comparison) -> str:
     """Write a decision with its support: `material gain, supported`."""
-    words = DECISION_WORDS[decision]
-    return words if decision == "needs_more_data" else f"{words}, {support}"
+    return ", ".join(filter(None, (decision_words(comparison), support_word(comparison))))
 
 
 def _signed(value: float, size: str) -> str:

@@ -11,6 +11,7 @@ Three rules, from fine to coarse; each accepts whatever the finer ones accept:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from core.ranking import LEVELS, Level, Location, Target
 from core.scoring.records import (
@@ -56,13 +57,15 @@ def target_ranks_by_level(
     # `exact` implies the coarser levels, so once every target is found exactly nothing can change.
     unfound = len(targets)
     for rank, location in enumerate(ranking, start=1):
-        if unfound == 0:
-            break
-        for position in wanted.get(location.path, ()):
+        if location.path not in wanted:
+            continue
+        for position in wanted[location.path]:
             for level in LEVELS:
                 if found[level][position] is None and matches(location, targets[position], level):
                     found[level][position] = rank
                     unfound -= level == "exact"
+        if unfound == 0:
+            break
     return {level: tuple(ranks) for level, ranks in found.items()}
 
 
@@ -73,9 +76,7 @@ def lines_returned(ranking: Iterable[Location]) -> int | None:
     is shown.
     """
     total = 0
-    for position, location in enumerate(ranking):
-        if position == LINES_CUTOFF:
-            break
+    for location in islice(ranking, LINES_CUTOFF):
         if location.line is None:
             return None
         total += max((location.end_line or location.line) - location.line, 0) + 1
@@ -112,11 +113,19 @@ def answered_query(
     sampled_peak_rss_bytes: int | None = None,
 ) -> QueryScore:
     """Reduce one answer (duplicates already removed) to what scoring keeps of it."""
-    return _nothing_found(candidate, case, "answered")._replace(
+    return QueryScore(
+        candidate=candidate,
+        repository=case.repository,
+        intent=case.intent,
+        case_id=case.case_id,
+        channel=case.channel,
+        status="answered",
+        error_class=None,
         returned=len(ranking),
         target_ranks=target_ranks_by_level(ranking, targets),
         relevant=len(targets),
         elapsed_s=elapsed_s,
+        timed_out=False,
         lines_returned=lines_returned(ranking),
         sampled_peak_rss_bytes=sampled_peak_rss_bytes,
     )
@@ -138,15 +147,6 @@ def unanswered_query(
     """
     if status == "answered":
         raise ValueError("an answered query has a ranking: use answered_query")
-    return _nothing_found(candidate, case, status)._replace(
-        error_class=error_class,
-        elapsed_s=elapsed_s,
-        timed_out=timed_out,
-        sampled_peak_rss_bytes=sampled_peak_rss_bytes,
-    )
-
-
-def _nothing_found(candidate: str, case: PlannedCase, status: Status) -> QueryScore:
     relevant = len(case.target_paths)
     return QueryScore(
         candidate=candidate,
@@ -155,11 +155,12 @@ def _nothing_found(candidate: str, case: PlannedCase, status: Status) -> QuerySc
         case_id=case.case_id,
         channel=case.channel,
         status=status,
-        error_class=None,
+        error_class=error_class,
         returned=0,
         target_ranks=dict.fromkeys(LEVELS, (None,) * relevant),
         relevant=relevant,
-        elapsed_s=None,
-        timed_out=False,
+        elapsed_s=elapsed_s,
+        timed_out=timed_out,
         lines_returned=None,
+        sampled_peak_rss_bytes=sampled_peak_rss_bytes,
     )

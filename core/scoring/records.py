@@ -225,7 +225,8 @@ class CandidateScore(NamedTuple):
     """Everything told of one candidate on its own, at the scoreboard's level.
 
     `intervals` belongs to `macro`, keyed like it for the cutoffs 1, 5 and 10 and then by metric name; None
-    is one that cannot be estimated (`Method.lone_units` says why).
+    is one that cannot be estimated (`Method.lone_units` says why) or would tell of nothing, as under half of
+    the queries were answered (`comparison.hardly_answered`).
     `levels` holds every level that the candidate's locations support, the one used included.
     """
 
@@ -253,7 +254,8 @@ class Difference(NamedTuple):
 
     `units` are groups of cases that share a target file, `nonzero_units` those on which the two differ.
     `p` is two-sided, by enumeration where `exact`; `p_holm` is adjusted over all candidates and both
-    metrics. `interval`, `standard_error` and `smallest_detectable` are None where they cannot be estimated.
+    metrics. `interval`, `standard_error` and `smallest_detectable` are None where they cannot be estimated,
+    or where under half of either's queries were answered.
     """
 
     metric: MetricName

@@ -40,7 +40,7 @@ def tally_cells(ledger: Ledger, cases: Sequence[PlannedCase], level: Level) -> l
         profile = RankProfile()
         for case in inside:
             profile.add(ledger.ranks(case, level))
-        counts = _count([ledger.query(case) for case in inside])
+        counts = count_queries([ledger.query(case) for case in inside])
         tallies.append(CellTally(repository, intent, counts, profile))
     return tallies
 
@@ -95,7 +95,8 @@ def error_classes(ledger: Ledger, cases: Sequence[PlannedCase]) -> dict[str, int
     return dict(sorted(found.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
-def _count(queries: Sequence[QueryScore]) -> QueryCounts:
+def count_queries(queries: Sequence[QueryScore]) -> QueryCounts:
+    """Count primary queries by outcome."""
     statuses = Counter(query.status for query in queries)
     return QueryCounts(
         planned=len(queries),

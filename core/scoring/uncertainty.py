@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from core.ranking import Level
-from core.scoring.comparison import is_material
+from core.scoring.comparison import hardly_answered, is_material
 from core.scoring.outcomes import Ledger
 from core.scoring.profile import measures_of
 from core.scoring.records import (
@@ -45,6 +45,7 @@ from core.scoring.significance import (
     paired_randomization,
     smallest_detectable,
 )
+from core.scoring.tallies import count_queries
 from core.scoring.units import group_units, repository_sizes
 
 COMPARED: tuple[tuple[MetricName, int], ...] = (("recall", 5), ("mrr", 10))
@@ -72,7 +73,8 @@ class Uncertainty:
     """The sampling error of a scoreboard, computed from one set of units.
 
     `ledgers` are in the plan's order. Candidates are judged at `level`, each comparison with the baseline at
-    its own level in `compared`. Everything depends on the plan's seed and on nothing else.
+    its own level in `compared`. Nothing is told around a candidate that answered under half of its queries.
+    Everything depends on the plan's seed and on nothing else.
     """
 
     def __init__(
@@ -82,6 +84,11 @@ class Uncertainty:
         self._level = level
         self._compared = compared
         self._sample = _draw(plan, ledgers, _blocks(plan, level, compared))
+        self._unanswered = frozenset(
+            name
+            for name, ledger in ledgers.items()
+            if hardly_answered(count_queries([ledger.query(case) for case in plan.cases]))
+        )
 
     @property
     def method(self) -> Method:
@@ -109,7 +116,7 @@ class Uncertainty:
         found: dict[int, dict[MetricName, Interval | None]] = {}
         for cutoff, metric in _COLUMNS:
             column = self._sample.column(candidate, self._level, metric, cutoff)
-            error = standard_error(self._sample.strata, column)
+            error = self._error([candidate], column)
             interval = self._interval(getattr(macro[cutoff], metric), error, column)
             found.setdefault(cutoff, {})[metric] = interval
         return found
@@ -154,7 +161,7 @@ class Uncertainty:
         plus, minus = self._columns(candidate, metric, cutoff)
         ours = getattr(macros[candidate][level][cutoff], metric)
         theirs = getattr(macros[self._baseline][level][cutoff], metric)
-        error = standard_error(self._sample.strata, plus, minus)
+        error = self._error([candidate, self._baseline], plus, minus)
         return Difference(
             metric=metric,
             cutoff=cutoff,
@@ -171,6 +178,12 @@ class Uncertainty:
             smallest_detectable=smallest_detectable(error, test.nonzero_units),
             material=is_material(ours - theirs),
         )
+
+    def _error(self, candidates: Sequence[str], plus: int, minus: int | None = None) -> float | None:
+        """Return the standard error, or None where one of the candidates was hardly asked at all."""
+        if not self._unanswered.isdisjoint(candidates):
+            return None
+        return standard_error(self._sample.strata, plus, minus)
 
     def _interval(
         self, estimate: float, error: float | None, plus: int, minus: int | None = None

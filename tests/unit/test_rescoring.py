@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from core.cli import main
 from core.errors import BoresightError, Exit, IdentityError
 from core.outcomes import read_outcomes
 from core.rankings import RunReader
+from core.rescoring import run_facts
 from core.retrievers import registry
 from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt, read_result
 from core.run.layout import Operation, RunLayout
@@ -75,6 +77,23 @@ def test_scores_are_those_of_the_evidence(finished: Finished) -> None:
     assert score.intents["symbol_lookup"].micro[1].hit == 1.0
     assert len(rescored.queries) == 2 * CASES
     assert rescored.facts.name == "test"
+
+
+def test_ambiguous_cases_are_reported_where_they_were_recorded_of_every_repository(
+    finished: Finished,
+) -> None:
+    reader = RunReader(finished.run)
+    record = reader.record
+
+    def ambiguous(notes: dict[str, dict[str, int]] | None) -> int | None:
+        about = {key: value for key, value in record.about.items() if key != "bank_notes"}
+        reader.record = replace(record, about=about if notes is None else {**about, "bank_notes": notes})
+        return run_facts(reader).ambiguous
+
+    whole = {label: {"ambiguous": 2, "cases": 5} for label in record.repositories}
+    assert ambiguous(whole) == 2 * len(record.repositories)
+    assert ambiguous({"other": {"ambiguous": 2, "cases": 5}}) is None
+    assert ambiguous(None) is None
 
 
 def test_the_command_tells_where_the_results_lie(

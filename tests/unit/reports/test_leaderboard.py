@@ -35,7 +35,7 @@ def test_eighty_columns_hold_every_number_whole(compared: Campaign) -> None:
     screen = shown(compared, 80)
     assert max(len(line.rstrip()) for line in screen.splitlines()) <= 80
     assert "…" not in screen
-    for words in ("Recall@5", "MRR@10", "Hit@1", "95 % interval", "adj. p", "emb / docs"):
+    for words in ("Recall@5", "MRR@10", "Hit@1", "95 % interval", "adj. p", "Gain"):
         assert words in screen
     assert "material gain" in screen
 
@@ -44,9 +44,29 @@ def test_the_verdict_stands_on_top_and_in_words(compared: Campaign) -> None:
     assert shown(compared, 200).startswith("hybrid finds the known target in the first five results for ")
 
 
-def test_a_wide_terminal_adds_costs(compared: Campaign) -> None:
-    assert "Sampled RSS" not in shown(compared, 80)
-    assert "Sampled RSS" in shown(compared, 140)
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_what_it_costs_is_told_at_every_width(compared: Campaign, width: int) -> None:
+    (header,) = [line for line in shown(compared, width).splitlines() if "Sampled RSS" in line]
+    assert header.split() == ["Cost,", "median", "emb", "docs", "ctx", "Full", "indexing", "Sampled", "RSS"]
+    assert "hybrid        50.0 ms  50.0 ms  200 ms         8.00 s      300 MiB" in shown(compared, width)
+
+
+def test_both_metrics_are_told_with_interval_and_adjusted_p() -> None:
+    lexical: list[Rank] = [1] * 80
+    screen = shown(campaign({"lexical": lexical, "hybrid": [1, 1, 2, 1] * 20}, baseline="lexical"), 80)
+    recall, mrr = (line for line in screen.splitlines() if line.split()[-1:] in (["1.000"], [".001"]))
+    assert recall.split()[:5] == ["hybrid", "significant", "loss", "Recall@5", ".000"]
+    assert mrr.split()[:3] == ["supported", "MRR@10", "−.125"]
+    assert "< .001" in mrr
+
+
+def test_where_hardly_anything_was_answered_no_interval_or_p_is_shown() -> None:
+    little: list[Rank] = [1, *["missing"] * 7]
+    screen = shown(campaign({"lexical": little, "hybrid": list(little)}, baseline="lexical"), 80)
+    assert screen.startswith("The run is incomplete: 20 of 34 planned operations")
+    assert ".125 (—)" in screen
+    assert "1.000" not in screen
+    assert "needs more data" in screen
 
 
 def test_one_disagreement_is_shown_case_by_candidate(compared: Campaign) -> None:
@@ -92,7 +112,7 @@ def test_the_rule_is_named_where_it_is_not_the_finest() -> None:
     assert "Counted by the file rule: lexical supports nothing finer." in shown(coarse, 200)
     mixed = campaign({**own, "grep": [2, 1] * 40}, baseline="lexical", levels={"grep": "file"})
     screen = shown(mixed, 200)
-    assert "material gain, supported (exact rule)" in screen
+    assert "material gain (exact rule)" in screen
     assert "Note: The leaderboard counts by the file rule" in screen
 
 

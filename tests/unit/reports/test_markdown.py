@@ -171,9 +171,9 @@ def test_each_comparison_names_its_rule_and_lines_per_hit_beside_the_decision() 
     found = campaign(own, baseline="lexical", levels={"grep": "file"})
     report = markdown(found.board, found.about)
     decisions = section(report, "Differences to lexical")
-    assert "| hybrid | `quality_profile_candidate` | supported | exact | 86.0 / 176.0 |" in decisions
+    assert "| hybrid | `quality_profile_candidate` | supported | exact | 86.0 | 176.0 |" in decisions
     assert (
-        "| grep | `quality_profile_candidate` | supported | file | — (no lines returned) / 176.0 |"
+        "| grep | `quality_profile_candidate` | supported | file | — (no lines returned) | 176.0 |"
         in decisions
     )
     assert "by the *file* rule: grep supports nothing finer." in section(report, "Leaderboard")
@@ -195,6 +195,50 @@ def test_the_report_says_how_its_intervals_were_computed(report: str) -> None:
     assert "estimate ± 1.96 standard errors" in sure
     assert "above 2,000 units" in sure
     assert "bootstrap draws" not in sure
+
+
+def test_what_a_detectable_difference_is_and_when_there_is_none_is_said_once(report: str) -> None:
+    found = section(report, "Differences to lexical")
+    assert "p (Holm) is adjusted for all of these tests. The smallest detectable difference is not" in found
+    assert "— where it cannot be estimated: fewer than 6 units differ" in found
+    assert "not estimable" not in report
+    assert report.count("2.80 standard errors") == 1
+
+
+def test_the_report_says_when_a_decision_is_supported(report: str) -> None:
+    sure = section(report, "How sure this is")
+    assert (
+        "end below +.050 and can be trusted: at least 6 units differ or, where fewer do, there are more"
+        in (sure)
+    )
+    assert "more than 60 units (the rule of three" in sure
+    assert "A significant loss (interval below 0, p (Holm) below .050) always supports a rejection." in sure
+
+
+def test_queries_with_further_answers_are_a_caution_near_the_leaderboard(compared: Campaign) -> None:
+    about = compared.about._replace(ambiguous=49)
+    before, _ = markdown(compared.board, about).split("## Leaderboard")
+    assert (
+        "> - 49 of 80 queries have further answers in their repository that do not count (the same name or "
+        "summary stands elsewhere), so scores understate what is found; this affects all candidates alike."
+    ) in before
+    for none in (0, None):
+        quiet = compared.about._replace(ambiguous=none)
+        assert "further answers" not in markdown(compared.board, quiet)
+
+
+def test_where_hardly_anything_was_answered_there_are_dashes() -> None:
+    little: list[Rank] = [1, *["missing"] * 7]
+    found = campaign({"lexical": little, "hybrid": list(little)}, baseline="lexical")
+    report = markdown(found.board, found.about)
+    assert report.splitlines()[2].startswith("The run is incomplete: 20 of 34 planned operations have")
+    assert "| hybrid | needs more data | .125 (—) | .125 (—) | .125 (—) | .125 (—) |" in report
+    assert "| hybrid | Recall@5 | .000 | — | — | — | — | no | 0 of 8 |" in report
+
+
+def test_a_significant_loss_is_the_verdict_in_the_leaderboard() -> None:
+    found = campaign({"lexical": [1] * 80, "hybrid": [1, 1, 2, 1] * 20}, baseline="lexical")
+    assert "| hybrid | significant loss, supported | .750 (" in markdown(found.board, found.about)
 
 
 def test_disturbed_latencies_are_told_next_to_them(compared: Campaign) -> None:

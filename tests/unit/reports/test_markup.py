@@ -60,6 +60,11 @@ def test_addresses_are_written_so_that_no_reader_links_them() -> None:
     assert "www." not in text("www.e.example")
 
 
+def test_an_at_sign_is_escaped_but_in_a_metrics_name() -> None:
+    assert text("MRR@10 (Recall@5). Hit@1.") == "MRR@10 (Recall@5). Hit@1."
+    assert text("@x a@b.c a@1.c a@1b a@1234 1@2") == "\\@x a\\@b.c a\\@1.c a\\@1b a\\@1234 1\\@2"
+
+
 def test_plain_words_and_numbers_are_left_readable() -> None:
     assert text("symbol_lookup p < .001") == "symbol_lookup p < .001"
     assert code("load_manifest") == "`load_manifest`"

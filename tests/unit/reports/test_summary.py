@@ -48,7 +48,12 @@ def test_everything_that_the_report_lists_is_there(compared: Campaign) -> None:
     assert model["decision"] == "needs_more_data"
     assert found["thresholds"]["material_gain"] == 0.05
     assert found["thresholds"]["latency_ratio_limit"] == 1.25
-    assert found["run"]["bank"] == {"format": "known-target-v1", "sha256": "2" * 64, "cases": 32}
+    assert found["run"]["bank"] == {
+        "format": "known-target-v1",
+        "sha256": "2" * 64,
+        "cases": 32,
+        "ambiguous": None,
+    }
     assert found["run"]["repositories"]["vault"] == {"commit": "c" * 40, "private": True, "cases": 16}
     assert found["models"]["lexical"]["comparison"] is None
     assert len(found["limits"]) >= 5
@@ -95,6 +100,15 @@ def test_a_comparison_tells_its_own_rule_and_lines_per_hit() -> None:
     assert comparison["level"]["used"] == "exact"
     assert comparison["lines_per_hit"]["candidate"]["hits"] == 2
     assert comparison["lines_per_hit"]["baseline"]["hits"] == 1
+
+
+def test_ambiguous_queries_are_counted_and_cautioned(compared: Campaign) -> None:
+    told = summary(compared.board, compared.about._replace(ambiguous=1))
+    assert told["run"]["bank"]["ambiguous"] == 1
+    assert any(
+        caution.startswith("1 of 32 queries has further answers in their repository that do not count")
+        for caution in told["cautions"]
+    )
 
 
 def test_what_cannot_be_told_is_null_and_what_was_disturbed_is_counted() -> None:

@@ -6,6 +6,7 @@ from core.reports.wording import (
     counted,
     difference,
     interval,
+    lines_per_hit,
     mebibytes,
     metric,
     p_value,
@@ -16,7 +17,8 @@ from core.reports.wording import (
     signed_points,
     verdict_words,
 )
-from core.scoring.records import Interval
+from core.scoring.records import Interval, LinesPerHit
+from tests.unit.reports.boards import campaign
 
 
 @pytest.mark.parametrize(
@@ -90,5 +92,19 @@ def test_sizes_ratios_and_counts() -> None:
 
 
 def test_support_is_not_told_of_a_comparison_without_data() -> None:
-    assert verdict_words("rejected", "supported") == "no material gain, supported"
-    assert verdict_words("needs_more_data", "inconclusive") == "needs more data"
+    compared = campaign({"a": [1] * 80, "b": [1] * 80}, baseline="a").board.comparisons["b"]
+    assert verdict_words(compared) == "no material gain, supported"
+    assert verdict_words(compared._replace(decision="needs_more_data")) == "needs more data"
+
+
+def test_a_verdict_names_a_significant_loss() -> None:
+    compared = campaign({"a": [1] * 80, "b": [2] * 80}, baseline="a").board.comparisons["b"]
+    assert (compared.decision, verdict_words(compared)) == ("rejected", "significant loss, supported")
+    mixed = compared._replace(decision="quality_profile_candidate")
+    assert verdict_words(mixed) == "material gain and loss, supported"
+
+
+def test_lines_per_hit_count_the_cases_left_out() -> None:
+    assert lines_per_hit(LinesPerHit(693.31, 6933, 10, 17)) == "693.3 (17 cases left out)"
+    assert lines_per_hit(LinesPerHit(12.5, 25, 2, 0)) == "12.5"
+    assert lines_per_hit(LinesPerHit(None, 0, 0, 3)) == "— (no lines returned)"

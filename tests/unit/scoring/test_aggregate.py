@@ -269,6 +269,20 @@ def test_identical_systems_are_rejected_with_p_one() -> None:
     assert (comparison.decision, comparison.support) == ("rejected", "supported")
 
 
+def test_nothing_is_told_around_a_candidate_that_answered_under_half_of_its_queries() -> None:
+    cases = [case(str(n)) for n in range(20)]
+    queries = [outcome("base", planned, 1) for planned in cases]
+    queries += [outcome("cand", planned, 1) for planned in cases[:9]]
+    board = score(plan(cases), queries)
+    assert board.candidates["cand"].intervals[5]["recall"] is None
+    assert board.candidates["base"].intervals[5]["recall"] == Interval(1.0, 1.0)
+    recall = board.comparisons["cand"].recall_at_5
+    assert (recall.interval, recall.standard_error, recall.smallest_detectable) == (None, None, None)
+    half = score(plan(cases), [*queries, outcome("cand", cases[9], 1)])
+    assert half.candidates["cand"].intervals[5]["recall"] is not None
+    assert half.comparisons["cand"].recall_at_5.interval is not None
+
+
 def test_holm_adjusts_over_all_candidates_and_both_metrics() -> None:
     cases = [case(str(n)) for n in range(5)]
     queries = [outcome(name, planned, 1) for name in ("x", "y") for planned in cases]
