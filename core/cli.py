@@ -8,14 +8,12 @@ import importlib
 import io
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from core.commands.output import narrate
-from core.errors import BoresightError, Exit
+from core.commands.output import narrate, say
+from core.errors import BoresightError, Exit, is_thread_refusal
 from core.text import printable, printable_lines
 
 _INTERNAL = 70  # EX_SOFTWARE: a defect of Boresight itself
@@ -47,11 +45,11 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run_command(words: Sequence[str] | None) -> int:
     parser = _parser()
     arguments = parser.parse_args(words)
-    if arguments.command is None:
+    if arguments.command is None and not _has_terminal():
         parser.print_help()
         return Exit.DONE
     try:
-        return int(_load(arguments.command)(arguments))
+        return int(_load(arguments.command or "app:home")(arguments))
     except BoresightError as error:
         narrate(f"boresight: {printable_lines(str(error))}")
         return error.exit_code
@@ -65,13 +63,24 @@ def _run_command(words: Sequence[str] | None) -> int:
         narrate(f"boresight: {where}: {error.strerror or error}")
         return Exit.NEGATIVE
     except Exception as error:  # no traceback reaches a user unless asked for
+        if isinstance(error, RuntimeError) and is_thread_refusal(error):
+            narrate(
+                "boresight: no process can be started: allow more processes (`ulimit -u`), then try again"
+            )
+            return Exit.NEGATIVE
         if os.environ.get(_TRACEBACK):
+            import traceback
+
             traceback.print_exc()
         narrate(
             f"boresight: internal error: {type(error).__name__}: {printable_lines(str(error))}\n"
             f"This is a defect of Boresight. Set {_TRACEBACK}=1 to see where, and please report it."
         )
         return _INTERNAL
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _show_anything(stream: TextIO) -> None:
@@ -103,7 +112,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Start with `boresight quickstart` in a Git repository. Exit codes: 0 done; 1 done, and the "
         "answer is no; 2 bad input, nothing written; 3 identity or evidence differs; 4 busy; 130 stopped.",
     )
-    parser.add_argument("--version", action="version", version=f"boresight {_version()}")
+    parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="without a command: open the app on this folder",
+    )
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Parser)
     _quickstart(commands)
@@ -114,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     _control(commands)
     _rescore(commands)
     _report(commands)
+    _watch(commands)
     _runs(commands)
     _verify(commands)
     _export(commands)
@@ -123,10 +140,20 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _ShowVersion(argparse.Action):
+    """Looks the version up only when it is asked for, as that takes longer than all other words."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        say(f"boresight {_version()}")
+        parser.exit()
+
+
 def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("boresight")
-    except importlib.metadata.PackageNotFoundError:  # run from a source tree that is not installed
+    except PackageNotFoundError:  # run from a source tree that is not installed
         return "(not installed)"
 
 
@@ -258,6 +285,12 @@ def _control(commands: Any) -> None:
     follow.set_defaults(command="control:follow")
     for command in (status, pause, go_on, stop, follow):
         command.add_argument("run", type=Path, metavar="RUN")
+
+
+def _watch(commands: Any) -> None:
+    watch = commands.add_parser("watch", help="open the app on a run, whoever executes it")
+    watch.add_argument("run", type=Path, metavar="RUN")
+    watch.set_defaults(command="app:watch")
 
 
 def _rescore(commands: Any) -> None:

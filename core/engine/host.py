@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from core.campaign.jobs import OpenRun
 from core.canonical import write_durably
 from core.engine.cell import make_cells
-from core.engine.engine import Engine, Job, follow
+from core.engine.engine import Engine, Job, follow, refused
 from core.engine.machine import Machine
-from core.errors import BoresightError, Exit
+from core.errors import BoresightError, Exit, is_thread_refusal
 from core.progress import LineDisplay
+from core.reports.verdict import headline_text
 from core.rescoring import rescore
 from core.run.control import ControlServer
 from core.run.events import Event, EventLog, EventStream, SourceFrozen, State
@@ -28,6 +31,7 @@ class Ended(NamedTuple):
 
     state: State
     unaccepted: int
+    headline: str = ""  # the verdict in sentences, a line each
 
     @property
     def exit_code(self) -> Exit:
@@ -56,6 +60,14 @@ async def execute(
     try:
         with contextlib.closing(EventLog(run.layout.events)) as log:
             ended = await _Host(run, log, together=together, signals=signals).run(on_event)
+    except OSError as error:
+        status = Exit.NEGATIVE
+        raise refused(run.layout, error) from error
+    except RuntimeError as error:
+        if not is_thread_refusal(error):
+            raise
+        status = Exit.NEGATIVE
+        raise refused(run.layout, BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))) from error
     except BoresightError as error:
         status = error.exit_code
         raise
@@ -95,15 +107,16 @@ class _Host:
         self._together = together
         self._signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signals else ()
         self._unaccepted = 0
+        self._headline = ""
         self._engine = Engine(make_job(run, self), log)
         self._task = asyncio.current_task()
         self._stops: set[asyncio.Task[None]] = set()
 
     async def run(self, on_event: OnEvent) -> Ended:
-        with open(self._run.layout.console, "a", encoding="utf-8", errors="replace") as stream:
+        with _console(self._run.layout.console) as stream:
             readers = [
                 asyncio.create_task(_hand_on(self._engine.subscribe(), show))
-                for show in (on_event, LineDisplay(stream).show)
+                for show in (on_event, *([LineDisplay(stream).show] if stream else []))
             ]
             try:
                 self._tell_frozen()
@@ -115,7 +128,7 @@ class _Host:
                 _, unended = await asyncio.wait(readers, timeout=1.0)
                 for reader in unended:
                     reader.cancel()
-        return Ended(state, self._unaccepted)
+        return Ended(state, self._unaccepted, self._headline)
 
     async def admitted(self) -> bool:
         """Whether measuring may begin: no other campaign runs here, or it is meant to run beside one."""
@@ -130,7 +143,9 @@ class _Host:
 
     def score(self) -> None:
         """Derive the reports, and count what is missing from them."""
-        self._unaccepted = rescore(self._run.layout.root, write=True).unaccepted
+        rescored = rescore(self._run.layout.root, write=True)
+        self._unaccepted = rescored.unaccepted
+        self._headline = headline_text(rescored.board)
 
     @contextlib.asynccontextmanager
     async def _listening(self) -> AsyncIterator[None]:
@@ -177,6 +192,21 @@ class _Host:
                     repository=source.label, commit=source.commit, files=source.files, bytes=source.bytes
                 )
             )
+
+
+@contextlib.contextmanager
+def _console(path: Path) -> Iterator[IO[str] | None]:
+    """Open the console's log; where it cannot be written the run goes on, as the events tell the same."""
+    try:
+        stream = open(path, "a", encoding="utf-8", errors="replace")  # noqa: SIM115  # closed below
+    except OSError:
+        yield None
+        return
+    try:
+        yield stream
+    finally:
+        with contextlib.suppress(OSError):
+            stream.close()
 
 
 async def _hand_on(stream: EventStream, on_event: OnEvent) -> None:

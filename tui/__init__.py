@@ -1,0 +1,1 @@
+"""Boresight's terminal app: screens over `core.api`, without domain logic of their own."""

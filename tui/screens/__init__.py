@@ -1,0 +1,1 @@
+"""One module a screen; a screen shows a run and owns none."""

@@ -1,0 +1,26 @@
+"""The one way for text from outside to reach the screen: controls made visible, never read as markup."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.content import Content
+
+from core.text import printable, printable_lines
+
+LINE_LIMIT = 2000  # characters of one line that a screen ever lays out
+
+
+def safe(text: object, limit: int = LINE_LIMIT) -> Content:
+    """Return text as one line of content that no markup or control can act in."""
+    return Content(printable(str(text), limit))
+
+
+def cell(text: object, limit: int = 100) -> Text:
+    """Return text as a table's cell; tables measure Rich's text, not Textual's."""
+    return Text(printable(str(text), limit), no_wrap=True, overflow="ellipsis")
+
+
+def safe_lines(text: str, limit: int = LINE_LIMIT) -> Content:
+    """Return text with its line ends, each line made safe and cut to `limit` characters."""
+    cut = "\n".join(line[:limit] for line in text.split("\n"))
+    return Content(printable_lines(cut))

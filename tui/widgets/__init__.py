@@ -1,0 +1,1 @@
+"""One widget a module, named for what it shows."""
