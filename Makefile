@@ -4,13 +4,17 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint clean
+.PHONY: run test faults lint clean
 
 run: $(VENV)/.installed
 	$(BIN)/boresight quickstart
 
 test: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
+# Kills, full disks and limits at many more moments than `make test` tries, some as root only; see tests/faults.
+faults: $(VENV)/.test-installed
+	BORESIGHT_FAULTS=full $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -57,3 +57,8 @@ class StoppedError(BoresightError):
     """The person, or the system on their behalf, ended the work."""
 
     exit_code = Exit.STOPPED
+
+
+def is_thread_refusal(error: RuntimeError) -> bool:
+    """Tell whether Python could start no thread because the user's limit of processes is reached."""
+    return str(error) == "can't start new thread"

@@ -66,8 +66,11 @@ def run_status(path: Path) -> RunStatus:
 def _live(lock: Path, updated: datetime | None, turn: Mapping[str, Any] | None) -> State:
     """Tell how a run fares whose lock is held; the lock's own time is when its holder took it."""
     taken = _modified(lock)
+    now = datetime.now(UTC)
+    if updated is not None and taken is not None and taken > now:
+        taken = None  # the clock was set back since; the events were told by it as it is now
     signs = [sign for sign in (updated, taken) if sign is not None]
-    if signs and (datetime.now(UTC) - max(signs)).total_seconds() > STALLED_AFTER_SECONDS:
+    if signs and (now - max(signs)).total_seconds() > STALLED_AFTER_SECONDS:
         return "stalled"
     waits = turn is not None and turn["type"] == "paused" and turn.get("paused") is True
     return "paused" if waits else "running"

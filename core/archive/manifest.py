@@ -16,7 +16,7 @@ from core.validation import InputModel, explain
 ARCHIVE_FORMAT = "boresight-archive@1"
 MANIFEST_NAME = "boresight-archive.json"
 MAX_MANIFEST_BYTES = 256 * 1024 * 1024
-RESERVED = frozenset({".lock", ".control", MANIFEST_NAME})  # of a live run, or of the archive itself
+RESERVED = frozenset({".lock", ".control", ".supervisor", MANIFEST_NAME})  # of a live run, or of the archive
 _MAX_PATH_BYTES = 4096
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from core.banks.case import Case
 from core.campaign.manifest import Limits
@@ -22,6 +24,15 @@ from core.run.layout import INDEX, WARM_UP, Operation, RunLayout
 from core.run.measurement import Measurement
 
 ADMISSION_SECONDS = 1.0
+_MORE_FILES = "cannot be opened", "let it open more files (`ulimit -n`)"
+_REFUSALS = {  # what could not be done, and what to do
+    errno.EMFILE: _MORE_FILES,
+    errno.ENFILE: _MORE_FILES,
+    errno.EFBIG: ("cannot be written", "allow larger files (`ulimit -f`)"),
+    errno.EAGAIN: ("no process can be started", "allow more processes (`ulimit -u`)"),
+    errno.EROFS: ("cannot be written", "mount it writable"),
+}
+_REFUSAL = "cannot be written", "make room (or give the rights back)"
 
 
 @dataclass(frozen=True)
@@ -53,7 +64,9 @@ class Engine:
         self._job = job
         self._log = log
         self._narrator = Narrator(log, job.cells, job.plan)
-        self._executor = Executor(job.limits, lambda sample: self._narrator.sampled(sample.rss_bytes))
+        self._executor = Executor(
+            job.limits, job.layout.supervisor, lambda sample: self._narrator.sampled(sample.rss_bytes)
+        )
         self._indexes: dict[str, Result] = {}
         self._standing: dict[Operation, Result] = {}
         self._warm: set[str] = set()
@@ -115,7 +128,7 @@ class Engine:
                 with self._narrator.phase("scoring"):
                     await asyncio.to_thread(self._job.score)
         except OSError as error:
-            raise _cannot_write(self._job.layout, error) from error
+            raise refused(self._job.layout, error) from error
         finally:
             beat.cancel()
             if not self._stopping:
@@ -212,55 +225,92 @@ class Engine:
         operation, layout = planned.operation, self._job.layout
         counted = operation.kind != WARM_UP
         disturbed = self._job.is_disturbed()
+        left: Measurement | Validation
         with self._narrator.phase(PHASES[operation.kind], cell):
             try:
-                command = cell.expected_command(operation, case)
-                refusal = None
+                command, refusal = cell.expected_command(operation, case), None
             except UnpassableError as error:
                 command, refusal = {"form": "none", "steps": []}, str(error)
-            attempt = await asyncio.to_thread(begin_attempt, layout, operation, command)
+            attempt = begin_attempt(layout, operation, command)
             if counted:
                 self._narrator.started(cell, planned, attempt.number)
-            measurement = None
             if refusal is not None:
-                validation = Validation("failed", "unpassable_query", refusal)
+                left = Validation("failed", "unpassable_query", refusal)
             elif self._stopping:
-                validation = Validation("stopped")
+                left = Validation("stopped")
             else:
-                measurement = await self._execute(cell, operation.kind, case, attempt)
-                validation = await asyncio.to_thread(cell.judge, operation.kind, measurement, attempt, case)
-                validation = await self._guarded(cell, case, validation)
-            measured = measurement.to_json() if measurement else {"outcome": "not_started"}
+                left = await self._execute(cell, operation.kind, case, attempt)
             disturbed = disturbed or self._job.is_disturbed()
-            await asyncio.to_thread(publish_attempt, attempt, measured, validation, disturbed=disturbed)
+            index = self._indexes.get(cell.name)
+            kept = await _to_its_end(
+                asyncio.to_thread(_keep, cell, case, attempt, left, index, disturbed=disturbed)
+            )
+            if case is not None and cell.uses_session and kept.validation.status != "accepted":
+                await self._executor.end_session(cell)  # it may be out of step with its requests
             if self._executor.lost and not self._stopping:
                 raise _supervisor_lost(layout, operation)
-            result = None
-            if counted and validation.status == "accepted":
-                index = self._indexes.get(cell.name)
-                result = await asyncio.to_thread(accept_attempt, layout, attempt, cell.identity, index)
         if counted:
-            self._narrator.attempted(cell, planned, attempt.number, measurement, validation)
-        return result
-
-    async def _guarded(self, cell: Cell, case: Case | None, validation: Validation) -> Validation:
-        """Keep an operation's misdeeds from the next: a session out of step, a tree written into."""
-        if case is not None:
-            if cell.uses_session and validation.status != "accepted":
-                await self._executor.end_session(cell)
-            return validation
-        if cell.retriever.features.writes_repository:
-            return validation
-        changed = await asyncio.to_thread(restored_tree, cell)
-        if changed is None or validation.status != "accepted":
-            return validation
-        message = f"the index step wrote into the repository: {changed}"
-        return Validation("failed", "repository_changed", message)
+            measurement = None if isinstance(left, Validation) else left
+            self._narrator.attempted(cell, planned, attempt.number, measurement, kept.validation)
+        return kept.result
 
     async def _execute(self, cell: Cell, kind: str, case: Case | None, attempt: Attempt) -> Measurement:
         if case is None:
             return await self._executor.index(cell, attempt)
         return await self._executor.ask(cell, kind, case, attempt)
+
+
+class _Kept(NamedTuple):
+    """How an attempt was judged, and its operation's result where it was accepted."""
+
+    validation: Validation
+    result: Result | None
+
+
+def _keep(
+    cell: Cell,
+    case: Case | None,
+    attempt: Attempt,
+    left: Measurement | Validation,
+    index: Result | None,
+    *,
+    disturbed: bool,
+) -> _Kept:
+    """Judge what an attempt left, publish it, and accept it where it may be: all that waits for the disk.
+
+    `left` is the validation itself where nothing was started.
+    """
+    measured: dict[str, Any] = {"outcome": "not_started"}
+    if isinstance(left, Validation):
+        validation = left
+    else:
+        validation, measured = _judged(cell, case, attempt, left), left.to_json()
+    publish_attempt(attempt, measured, validation, disturbed=disturbed)
+    if validation.status != "accepted" or attempt.operation.kind == WARM_UP:
+        return _Kept(validation, None)
+    return _Kept(validation, accept_attempt(cell.layout, attempt, cell.identity, index))
+
+
+def _judged(cell: Cell, case: Case | None, attempt: Attempt, measurement: Measurement) -> Validation:
+    """Judge an attempt, and undo what an index step wrote into the tree that others are asked about."""
+    validation = cell.judge(attempt.operation.kind, measurement, attempt, case)
+    if case is not None or cell.retriever.features.writes_repository:
+        return validation
+    changed = restored_tree(cell)
+    if changed is None or validation.status != "accepted":
+        return validation
+    message = f"the index step wrote into the repository: {changed}"
+    return Validation("failed", "repository_changed", message)
+
+
+async def _to_its_end(work: Awaitable[_Kept]) -> _Kept:
+    """Wait for work in a thread also where this task is cancelled: a run's writer ends before its lock."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        raise
 
 
 async def follow(stream: EventStream) -> AsyncIterator[Event]:
@@ -272,15 +322,17 @@ async def follow(stream: EventStream) -> AsyncIterator[Event]:
             return
 
 
-def _cannot_write(layout: RunLayout, error: OSError) -> RunError:
+def refused(layout: RunLayout, error: OSError) -> RunError:
+    """Return the error that ends an execution to which the system refused something."""
+    what, remedy = _REFUSALS.get(error.errno or 0, _REFUSAL)
     return RunError(
-        f"{error.filename or layout.root}: cannot be written: {error.strerror or error}. "
-        "What was finished until now is kept; make room (or give the rights back), then resume the run."
+        f"{error.filename or layout.root}: {what}: {error.strerror or error}. "
+        f"What was finished until now is kept; {remedy}, then resume the run: boresight resume {layout.root}"
     )
 
 
 def _supervisor_lost(layout: RunLayout, operation: Operation) -> RunError:
     return RunError(
         f"{layout.root}: the process that supervises retrievers was killed during {operation}; "
-        "what was finished until now is kept: resume the run"
+        f"what was finished until now is kept: resume the run: boresight resume {layout.root}"
     )

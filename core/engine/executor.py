@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +15,7 @@ from core.campaign.sources import copy_frozen, read_frozen, restore_frozen
 from core.engine import processes
 from core.engine.cell import Cell
 from core.engine.processes import Sample, Session, Supervisor, child_environment
+from core.engine.remains import end_remains, note_token
 from core.errors import IdentityError
 from core.retrievers.protocol import Step
 from core.run.evidence import Attempt
@@ -22,15 +25,21 @@ from core.run.measurement import Measurement
 class Executor:
     """The supervisor and the sessions of one engine."""
 
-    def __init__(self, limits: Limits, on_sample: Callable[[Sample], None]) -> None:
+    def __init__(self, limits: Limits, mark: Path, on_sample: Callable[[Sample], None]) -> None:
         self._limits = limits
+        self._mark = mark
         self._on_sample = on_sample
         self._supervisor = Supervisor()
+        self._marked = False
         self._sessions: dict[str, Session] = {}
 
     async def start(self, lock_descriptor: int | None) -> None:
-        """Start the supervisor, which inherits the run's lock."""
-        await self._supervisor.start(lock_descriptor, secrets.token_hex(16))
+        """End what an earlier execution left running; start the supervisor, which inherits the run's lock."""
+        await asyncio.to_thread(end_remains, self._mark)
+        token = secrets.token_hex(16)
+        self._marked = True
+        note_token(self._mark, token)
+        await self._supervisor.start(lock_descriptor, token)
 
     @property
     def lost(self) -> bool:
@@ -84,6 +93,9 @@ class Executor:
         """Kill what is left and end the supervisor."""
         self._sessions.clear()
         await self._supervisor.close()
+        if self._marked:
+            with contextlib.suppress(OSError):
+                self._mark.unlink()
 
     def _bounds(self, timeout_s: float) -> processes.Limits:
         return processes.Limits(timeout_s, self._limits.max_output_bytes)

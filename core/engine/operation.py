@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TICK_NS = 50_000_000
 REPORT_NS = 1_000_000_000
+STALL_NS = 1_000_000_000  # a tick this late: the machine, or this process, was suspended
 PIPE_BYTES = 1 << 20
 
 
@@ -104,6 +105,14 @@ class Operation:
         self.deadline = now + self.timeout_ns
         self.next_tick = now + TICK_NS
         self.next_report = now + REPORT_NS
+
+    def note_stall(self, now: int) -> None:
+        """Give back to the limits the time in which nothing here was run."""
+        late = now - self.next_tick
+        if late > STALL_NS:
+            self.stalled_ns += late
+            self.deadline += late
+            self.next_tick = now
 
     def watched(self) -> dict[int, int]:
         """Return the descriptors to wait for, with poll's masks."""

@@ -41,7 +41,6 @@ if __name__ == "__main__":  # -I leaves out every path but the standard library'
 from core.engine.operation import REPORT_NS, TICK_NS, Operation, Session  # noqa: E402
 from core.engine.process_tree import FILE_LIMITS, Descendants, Tree, become_subreaper, describe, exec_stamp  # noqa: E402
 
-STALL_NS = 1_000_000_000  # a tick this late: the machine, or this process, was suspended
 EXIT_GRACE_NS = 1_000_000_000  # from the end of a session's output to its exit
 
 
@@ -197,6 +196,7 @@ class Supervisor:
     def _advance(self, operation: Operation, events: dict[int, int], now: int) -> None:
         """Take what has happened, in the order in which it can have happened, until it ends the operation."""
         tree, session = operation.tree, operation.session
+        operation.note_stall(now)  # first: what ends the operation may have waited just as long
         if operation.status_fd in events:
             self._read_status(operation)
         if session and operation.request and session.stdin in events:
@@ -272,10 +272,6 @@ class Supervisor:
 
     def _check_limits(self, operation: Operation, now: int) -> None:
         if now >= operation.next_tick:
-            late = now - operation.next_tick
-            if late > STALL_NS:
-                operation.stalled_ns += late
-                operation.deadline += late
             operation.next_tick = max(operation.next_tick + TICK_NS, now + 1)
             if operation.status_fd < 0:
                 self._sample(operation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,6 +92,11 @@ class RunLayout(NamedTuple):
         return self.root / ".lock"
 
     @property
+    def supervisor(self) -> Path:
+        """The token of the processes that an execution has started, while it lives or where it was killed."""
+        return self.root / ".supervisor"
+
+    @property
     def summary(self) -> Path:
         """The derived report as JSON."""
         return self.root / "quality-summary.json"
@@ -110,7 +116,7 @@ class RunLayout(NamedTuple):
 
     def operation(self, operation: Operation) -> Path:
         """Return the folder of an operation's attempts."""
-        return self.operations / operation.candidate / operation.repository / operation.name
+        return self.operations / str(operation)
 
     def result(self, operation: Operation) -> Path:
         """Return the file that names the accepted attempt."""
@@ -123,7 +129,7 @@ class RunLayout(NamedTuple):
     def attempts(self, operation: Operation) -> tuple[int, ...]:
         """Return the numbers of an operation's attempts, ascending; none where it never ran."""
         try:
-            names = [entry.name for entry in self.operation(operation).iterdir()]
+            names = os.listdir(self.operation(operation))  # noqa: PTH208 - once for each of millions of folders
         except (FileNotFoundError, NotADirectoryError):
             return ()
         return tuple(sorted(int(found[1]) for name in names if (found := _ATTEMPT.match(name))))

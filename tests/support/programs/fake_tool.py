@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -53,6 +54,10 @@ def index(config: dict[str, Any], repository: Path, state: Path) -> None:
         sys.exit(3)
     if fault == "slow":
         time.sleep(60)
+    if fault == "fills":
+        fill(Path(config["ballast"]))
+    if fault == "helper":
+        start_helper()
     if fault == "writes_home":
         (Path.home() / ".fake_tool").write_text("here")
     if fault == "empty":
@@ -82,13 +87,50 @@ def answer(
     if action == "probe":
         for row in rows:
             row["excerpt"] = "…"
+    if fault == "fills":
+        fill(Path(config["ballast"]))
     emit(fault, document)
+
+
+def fill(ballast: Path) -> None:
+    """Take all that is left of a file system."""
+    with ballast.open("ab", buffering=0) as stream:
+        try:
+            while stream.write(b"x" * 4096):
+                pass
+        except OSError:
+            pass
+
+
+def start_helper() -> None:
+    """Leave a process that ends neither with this one nor by a polite signal."""
+    command = ["sh", "-c", "trap '' TERM HUP INT; sleep 60"]
+    null = subprocess.DEVNULL
+    subprocess.Popen(command, start_new_session=True, stdin=null, stdout=null, stderr=null)
 
 
 def emit(fault: str | None, document: dict[str, Any]) -> None:
     rows = document["results"]
     text = None
-    if fault == "exit_3":
+    if fault == "helper":
+        start_helper()
+    elif fault == "stubborn":
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)
+        time.sleep(60)
+    elif fault == "swarm":
+        for _ in range(200):
+            if os.fork() == 0:
+                os.setsid()
+                time.sleep(60)
+        time.sleep(60)
+    elif fault == "deaf":
+        os.close(1)
+        time.sleep(60)
+    elif fault == "lingers":
+        print(json.dumps(document), flush=True)
+        time.sleep(60)
+    elif fault == "exit_3":
         print("something broke", file=sys.stderr)
         sys.exit(3)
     elif fault == "killed":

@@ -23,6 +23,7 @@ from core.run.evidence import read_measurement
 from core.run.layout import RunLayout
 from core.run.lock import is_held
 from tests.support.campaigns import Scene, campaign, fake, make_scene, run_again
+from tests.support.processes import PROGRAMS
 
 
 @pytest.fixture
@@ -164,28 +165,8 @@ def test_a_campaign_alone_is_not_marked(scene: Scene) -> None:
     assert disturbed(scene.folder / "run") == {False}
 
 
-HOSTING = """
-import sys, os, asyncio
-from pathlib import Path
-sys.path[:0] = [{tests!r}]
-import core.retrievers
-core.retrievers.__path__.append({retrievers!r})
-from core import api
-from core.engine import machine
-machine.NAME = "\\0boresight-test-" + str(os.getpid())
-from core.engine.host import execute
-opened = api.reopen_run(Path(sys.argv[1]))
-try:
-    sys.exit(asyncio.run(execute(opened, signals=True)).exit_code)
-except asyncio.CancelledError:
-    sys.exit(130)
-"""
-
-
 def start_hosting(run: Path) -> subprocess.Popen[bytes]:
-    root = Path(__file__).parents[3]
-    code = HOSTING.format(tests=str(root), retrievers=str(root / "tests/support/retrievers"))
-    return subprocess.Popen([sys.executable, "-c", code, str(run)])
+    return subprocess.Popen([sys.executable, str(PROGRAMS / "host.py"), "resume", str(run)])
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
