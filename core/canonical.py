@@ -8,15 +8,15 @@ import os
 from pathlib import Path
 from typing import Any
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
 
 def canonical_json(value: Any) -> bytes:
     """Encode with sorted keys, no spaces and no ASCII escapes, as UTF-8 without a newline.
 
     Raises ValueError for NaN and infinities, and for text that UTF-8 cannot hold (UnicodeEncodeError).
     """
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    ).encode("utf-8")
+    return _ENCODER.encode(value).encode("utf-8")
 
 
 def sha256(data: bytes) -> str:

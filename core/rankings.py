@@ -79,55 +79,26 @@ class Observation:
         return self.record["validation"].get("units") if self.record else None
 
 
-class RunReader:
-    """A run opened for reading: needs its files alone, no models, no Git and no executables.
+class EvidenceReader:
+    """Reads what each operation of a run left, from the run's record alone: neither bank nor plan is held.
 
     `features` are those that the candidates were frozen with; `retrievers` only read what was kept.
-    Raises InputError or IdentityError where the run's identity, bank or plan cannot be trusted.
+    `changed` names evidence that differs from its digest. Raises InputError or IdentityError where the
+    record does not say what the candidates were.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.record: RunRecord = read_run(path)
-        self.layout: RunLayout = self.record.layout
-        self.bank: Bank = read_cases(self.record)
-        self.cases: dict[str, Case] = {case.id: case for case in self.bank.cases}
-        try:
-            raw = self.layout.plan.read_bytes()
-        except OSError as error:
-            raise IdentityError(
-                f"{self.layout.plan}: {error.strerror}; restore it from a copy, or begin a new run"
-            ) from None
-        self.plan: tuple[Planned, ...] = parse_plan(raw, str(self.layout.plan))
+    def __init__(self, record: RunRecord) -> None:
+        self.record = record
+        self.layout: RunLayout = record.layout
         self.retrievers: dict[str, Retriever] = {
-            item["id"]: create_retriever(item["entry"], Path(item["base"]), f"{path} ({item['id']})")
-            for item in self.record.about["candidates"]
+            item["id"]: create_retriever(
+                item["entry"], Path(item["base"]), f"{self.layout.root} ({item['id']})"
+            )
+            for item in record.about["candidates"]
         }
-        self.features: dict[str, Features] = frozen_features(self.record)
-        self._places: dict[tuple[str, str, str], Place] = {}
-        self._demand_whole_plan()
+        self.features: dict[str, Features] = frozen_features(record)
         self.changed: list[str] = []
-
-    def observations(self) -> Iterator[Observation]:
-        """Yield what each planned operation left, in the plan's order.
-
-        Evidence that differs from its digest is named in `changed` and counts as missing, and so do
-        queries of an index that was replaced since.
-        """
-        indexes: dict[str, Result] = {}
-        for planned in self.plan:
-            operation = planned.operation
-            cell = f"{operation.candidate}/{operation.repository}"
-            verified = self._verified(operation)
-            if verified is None:
-                yield self._unaccepted(planned)
-                continue
-            result, evidence = verified
-            if operation.kind == "index":
-                indexes[cell] = result
-            elif result.index_measurement_sha256 != getattr(indexes.get(cell), "measurement_sha256", None):
-                yield Observation(planned, "missing")
-                continue
-            yield self._accepted(planned, result, evidence)
+        self._places: dict[tuple[str, str, str], Place] = {}
 
     def observe(self, planned: Planned) -> Observation:
         """Return what one planned operation left, without regard to the others."""
@@ -163,15 +134,6 @@ class RunReader:
                 writes_repository=self.features[candidate].writes_repository,
             )
         return self._places[key]
-
-    def _demand_whole_plan(self) -> None:
-        """Refuse a plan that lacks operations or has others; their order is of no concern here."""
-        expected = make_plan(self.bank, self.record.repositories, self.features, self.record.controls["seed"])
-        if len(self.plan) != len(expected) or {*self.plan} != {*expected}:
-            raise IdentityError(
-                f"{self.layout.plan}: changed since the run was frozen; "
-                "restore it from a copy, or begin a new run"
-            )
 
     def _verified(self, operation: Operation) -> tuple[Result, Verified] | None:
         try:
@@ -216,3 +178,55 @@ class RunReader:
         if observation.place is None:
             raise AnswerError("not_accepted", f"{observation.planned.operation} has no accepted attempt")
         return observation.place
+
+
+class RunReader(EvidenceReader):
+    """A run opened for reading: needs its files alone, no models, no Git and no executables.
+
+    Raises InputError or IdentityError where the run's identity, bank or plan cannot be trusted.
+    """
+
+    def __init__(self, path: Path) -> None:
+        record = read_run(path)
+        self.bank: Bank = read_cases(record)
+        self.cases: dict[str, Case] = {case.id: case for case in self.bank.cases}
+        try:
+            raw = record.layout.plan.read_bytes()
+        except OSError as error:
+            raise IdentityError(
+                f"{record.layout.plan}: {error.strerror}; restore it from a copy, or begin a new run"
+            ) from None
+        self.plan: tuple[Planned, ...] = parse_plan(raw, str(record.layout.plan))
+        super().__init__(record)
+        self._demand_whole_plan()
+
+    def observations(self) -> Iterator[Observation]:
+        """Yield what each planned operation left, in the plan's order.
+
+        Evidence that differs from its digest is named in `changed` and counts as missing, and so do
+        queries of an index that was replaced since.
+        """
+        indexes: dict[str, Result] = {}
+        for planned in self.plan:
+            operation = planned.operation
+            cell = f"{operation.candidate}/{operation.repository}"
+            verified = self._verified(operation)
+            if verified is None:
+                yield self._unaccepted(planned)
+                continue
+            result, evidence = verified
+            if operation.kind == "index":
+                indexes[cell] = result
+            elif result.index_measurement_sha256 != getattr(indexes.get(cell), "measurement_sha256", None):
+                yield Observation(planned, "missing")
+                continue
+            yield self._accepted(planned, result, evidence)
+
+    def _demand_whole_plan(self) -> None:
+        """Refuse a plan that lacks operations or has others; their order is of no concern here."""
+        expected = make_plan(self.bank, self.record.repositories, self.features, self.record.controls["seed"])
+        if len(self.plan) != len(expected) or {*self.plan} != {*expected}:
+            raise IdentityError(
+                f"{self.layout.plan}: changed since the run was frozen; "
+                "restore it from a copy, or begin a new run"
+            )

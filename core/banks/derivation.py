@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -86,11 +88,24 @@ def derive(repository: GitRepository, entry: RepositoryEntry) -> Derivation:
     """
     commit = repository.resolve(entry.commit) if entry.commit is not None else repository.head()
     collector = _Collector(entry.label, commit)
-    for item in repository.entries(commit):
-        path = collector.candidate(item)
-        if path is not None:
-            collector.read(_Source(path, repository.blob(item.oid)))
+    with _cycles_left_alone():
+        for item in repository.entries(commit):
+            path = collector.candidate(item)
+            if path is not None:
+                collector.read(_Source(path, repository.blob(item.oid)))
     return collector.derivation()
+
+
+@contextlib.contextmanager
+def _cycles_left_alone() -> Iterator[None]:
+    """Pause the search for reference cycles: syntax trees hold none, and are searched again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Collector:

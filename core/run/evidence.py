@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -82,33 +83,29 @@ def begin_attempt(layout: RunLayout, operation: Operation, command: Mapping[str,
     """Make the next attempt's folder and write its command; raises OSError.
 
     `command` holds placeholders for the run's own paths; the root that they stood for is kept beside it.
+    It is made durable when the attempt is published: one that never is counts as interrupted either way.
     """
     number = max(layout.attempts(operation), default=0) + 1
     folder = layout.attempt(operation, number)
     folder.mkdir(parents=True, mode=0o700)
     record = {"format": COMMAND_FORMAT, "root": str(layout.root), "command": command}
-    with open(folder / COMMAND, "wb") as stream:
-        stream.write(canonical_json(record) + b"\n")
-        stream.flush()
-        os.fsync(stream.fileno())
+    (folder / COMMAND).write_bytes(canonical_json(record) + b"\n")
     return Attempt(operation, number, folder)
 
 
 def publish_attempt(
     attempt: Attempt, measurement: Mapping[str, Any], validation: Validation, *, disturbed: bool = False
 ) -> None:
-    """Make an attempt's output durable, then its measurement; raises OSError.
+    """Make an attempt's command and output durable, then its measurement; raises OSError.
 
     Until the measurement stands the attempt counts as interrupted. `disturbed` records that another
     campaign ran on the machine meanwhile.
     """
-    digests = {}
-    for name in (STDOUT, STDERR):
-        path = attempt.folder / name
-        with open(path, "ab") as stream:
-            os.fsync(stream.fileno())
-        digests[name] = {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
-    digests[COMMAND] = {"sha256": sha256_file(attempt.folder / COMMAND)}
+    digests: dict[str, Any] = {
+        COMMAND: {"sha256": _synced(attempt.folder / COMMAND).sha256},
+        STDOUT: _synced(attempt.stdout, missing_ok=True)._asdict(),
+        STDERR: _synced(attempt.stderr, missing_ok=True)._asdict(),
+    }
     record = {
         "format": MEASUREMENT_FORMAT,
         "operation": str(attempt.operation),
@@ -119,6 +116,22 @@ def publish_attempt(
         "validation": {key: value for key, value in asdict(validation).items() if value is not None},
     }
     write_durably(attempt.folder / MEASUREMENT, canonical_json(record) + b"\n")
+
+
+class _Synced(NamedTuple):
+    """A file that is durable now."""
+
+    bytes: int
+    sha256: str
+
+
+def _synced(path: Path, *, missing_ok: bool = False) -> _Synced:
+    """Make a file durable; with `missing_ok` an absent one is made: what never ran left no output."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (os.O_CREAT if missing_ok else 0), 0o600)
+    with open(descriptor, "rb") as stream:
+        os.fsync(descriptor)
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        return _Synced(stream.tell(), digest)
 
 
 def accept_attempt(layout: RunLayout, attempt: Attempt, cell: str, index: Result | None = None) -> Result:
@@ -202,7 +215,7 @@ def verify_result(layout: RunLayout, operation: Operation, result: Result) -> Ve
         (MEASUREMENT, result.measurement_sha256),
     ):
         try:
-            found[name] = (folder / name).read_bytes()
+            found[name] = _whole_file(f"{folder}/{name}")
         except OSError as error:
             found[name] = b""
             changed.append(f"{operation}/{folder.name}/{name}: {error.strerror}")
@@ -230,17 +243,30 @@ def evidence_changed(changed: list[str] | tuple[str, ...], run: Path) -> Identit
 _RESTORE = "restore it from a copy, or begin a new run (nothing was changed)"
 
 
+_BLOCK_BYTES = 64 * 1024
 _MEASUREMENT_FIELDS = (("digests", COMMAND), ("measurement", "outcome"), ("validation", "status"))
 
 
 def _read(path: Path) -> bytes:
     """Read a record; an absent one is the caller's to judge."""
     try:
-        return path.read_bytes()
+        return _whole_file(str(path))
     except FileNotFoundError:
         raise
     except OSError as error:
         raise IdentityError(f"{path}: cannot be read: {error.strerror or error}; {_RESTORE}") from None
+
+
+def _whole_file(path: str) -> bytes:
+    """Read a file with the fewest calls: readers of a large run open millions of small ones."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(descriptor, _BLOCK_BYTES):
+            parts.append(part)
+    finally:
+        os.close(descriptor)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _whole_measurement(raw: bytes, path: Path) -> dict[str, Any]:
