@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test faults lint clean
+.PHONY: run test faults bench lint clean
 
 run: $(VENV)/.installed
 	$(BIN)/boresight quickstart
@@ -15,6 +15,10 @@ test: $(VENV)/.test-installed
 # Kills, full disks and limits at many more moments than `make test` tries, some as root only; see tests/faults.
 faults: $(VENV)/.test-installed
 	BORESIGHT_FAULTS=full $(BIN)/python -m pytest -n 2 --dist worksteal tests/faults
+
+# Prints a table of speed; see docs/performance.md. Only a quiet machine gives figures worth reading.
+bench: $(VENV)/.test-installed
+	$(BIN)/python -m tests.bench
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .

@@ -7,8 +7,10 @@ import contextlib
 import importlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -25,21 +27,43 @@ def main(words: Sequence[str] | None = None) -> int:
 
     Raises SystemExit for `--help`, `--version` and words that cannot be understood, as argparse does.
     """
+    _demand_streams()
     _show_anything(sys.stdout)
-    code: int = Exit.DONE
+    with _stopped_politely():
+        code = _run_command(words)
     try:
-        try:
-            code = _run_command(words)
-        finally:
-            sys.stdout.flush()
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError):
-            narrate(f"boresight: writing the output: {error.strerror or error}")
-            code = Exit.NEGATIVE
+        sys.stdout.flush()
+    except BrokenPipeError:
         # The reader (`head`, a closed pager) has enough; Python must not complain again at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        narrate(f"boresight: writing the output: {error.strerror or error}")
+        code = Exit.NEGATIVE
     return code
+
+
+def _demand_streams() -> None:
+    """Put an empty stream where the caller closed stdout or stderr, so that writing harms nothing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the process's life
+
+
+@contextlib.contextmanager
+def _stopped_politely() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl+C does, cleaning up; what was ignored stays ignored."""
+    taken = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            before = signal.getsignal(number)
+            if before == signal.SIG_DFL:
+                taken[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, before in taken.items():
+            signal.signal(number, before)
 
 
 def _run_command(words: Sequence[str] | None) -> int:
@@ -56,8 +80,6 @@ def _run_command(words: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         narrate("boresight: stopped")
         return Exit.STOPPED
-    except BrokenPipeError:
-        raise
     except OSError as error:  # stdout on a full disk, a folder that vanished: the system's word says it best
         where = printable(str(error.filename)) if error.filename else "writing the output"
         narrate(f"boresight: {where}: {error.strerror or error}")

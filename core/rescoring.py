@@ -16,7 +16,7 @@ from core.reports.markdown import markdown
 from core.reports.summary import summary_bytes
 from core.retrievers.protocol import Features
 from core.run.lock import RunLock
-from core.run.record import read_run
+from core.run.record import read_run, refuse_links
 from core.scoring.aggregate import score
 from core.scoring.records import CandidatePlan, Form, QueryScore, Scoreboard, ScoringPlan
 
@@ -73,7 +73,9 @@ def rescore(path: Path, *, write: bool = False) -> Rescored:
 
 def rescore_run(path: Path) -> Rescored:
     """Verify and score a run and rewrite its reports under its lock; raises as `rescore`, and BusyError."""
-    lock = RunLock(read_run(path).layout.lock, purpose="rescoring")
+    layout = read_run(path).layout
+    refuse_links(layout)
+    lock = RunLock(layout.lock, purpose="rescoring")
     lock.acquire()
     try:
         return rescore(path, write=True)

@@ -39,7 +39,7 @@ def list_runs(folder: Path) -> Iterator[RunStatus]:
     for path in find_runs(folder):
         try:
             yield run_status(path)
-        except BoresightError as error:
+        except (BoresightError, OSError, ValueError, OverflowError) as error:
             yield RunStatus(path, path.name, None, 0, 0, 0, None, str(error))
 
 

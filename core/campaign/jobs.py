@@ -31,7 +31,7 @@ from core.retrievers.protocol import Retriever
 from core.retrievers.registry import create_retriever
 from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock
-from core.run.record import RunRecord, campaign_identity, read_cases, read_run, stored
+from core.run.record import RunRecord, campaign_identity, read_cases, read_run, refuse_links, stored
 from core.text import printable
 
 OnFrozen = Callable[[FrozenSource], None]
@@ -141,6 +141,7 @@ def reopen_run(
     the files differ, and BusyError.
     """
     record = read_run(output)
+    refuse_links(record.layout)
     if lock is None:
         lock = RunLock(record.layout.lock)
         lock.acquire()
@@ -313,7 +314,10 @@ def _verified_sources(record: RunRecord) -> dict[str, FrozenSource]:
             changed.append(f"{label}: missing: the whole tree")
             continue
         sources[label] = source
-        changed += [f"{label}: {line}" for line in verify_frozen(record.layout.repositories, source)]
+        found = verify_frozen(record.layout.repositories, source)
+        if found and label in record.private:
+            found = [f"{len(found)} files differ (a private repository's paths are not told)"]
+        changed += [f"{label}: {line}" for line in found]
     if changed:
         shown = [f"  - {line}" for line in changed[:20]]
         more = [f"  … and {len(changed) - 20} more"] if len(changed) > 20 else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -58,7 +59,9 @@ def open_stage(output: Path) -> Stage:
     try:
         made = tuple(each for each in output.parents if not each.exists())
         folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if not folder.is_symlink() and not folder.exists():
+            folder.mkdir(mode=0o700)
+        _demand_own(folder)
         lock.acquire()
         for leftover in folder.iterdir():
             if leftover != lock.path:
@@ -71,6 +74,17 @@ def open_stage(output: Path) -> Stage:
             "name a directory that this user may write to"
         ) from None
     return Stage(output, folder, lock, made)
+
+
+def _demand_own(folder: Path) -> None:
+    """Refuse what is no private folder of this user's: everything in it would be removed."""
+    status = folder.lstat()
+    private = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == 0o700
+    if not (stat.S_ISDIR(status.st_mode) and private):
+        raise InputError(
+            f"{printable(str(folder))}: stands where a new run is made, and is no unfinished run of this "
+            "user's; move it away, or give the run another name"
+        )
 
 
 def publish_stage(stage: Stage) -> None:

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Iterable, Sequence
 
 
 def say(text: str) -> None:
-    """Print a result line."""
-    print(text)  # noqa: T201 - results go to stdout
+    """Print a result line; raises OSError where stdout cannot take it, unless its reader is gone."""
+    write([text, "\n"])
 
 
 def narrate(text: str) -> None:
-    """Print a line of narration."""
-    print(text, file=sys.stderr, flush=True)  # noqa: T201 - narration goes to stderr
+    """Print a line of narration; whether anybody reads it changes no outcome."""
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 - narration goes to stderr
 
 
 def write(chunks: Iterable[str]) -> None:
-    """Print text as it is, without adding line ends."""
-    for chunk in chunks:
-        sys.stdout.write(chunk)
-    sys.stdout.flush()
+    """Print text as it is, without adding line ends; raises as `say` does."""
+    try:
+        for chunk in chunks:
+            sys.stdout.write(chunk)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`head`, a closed pager) has enough: the work and its exit code go on without it.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import time
 from pathlib import Path
 
@@ -21,10 +22,14 @@ def quickstart(arguments: argparse.Namespace) -> int:
     demand_ready()
     folder = Path.cwd()
     inputs = _inputs(arguments.output) if arguments.output is not None else next_folder(folder)
-    choice = choose(folder, inputs, sample=arguments.sample)
-    for remark in choice.remarks:
-        narrate(remark)
-    campaign_file = write_inputs(choice, inputs)
+    try:
+        choice = choose(folder, inputs, sample=arguments.sample)
+        for remark in choice.remarks:
+            narrate(remark)
+        campaign_file = write_inputs(choice, inputs)
+    except BaseException:
+        shutil.rmtree(inputs, ignore_errors=True)  # made just now: the next try finds its place free
+        raise
     cases = choice.per_intent * len(choice.intents)
     narrate(
         f"Repository {choice.entry.label} at {str(choice.entry.commit)[:12]}: {cases} questions with known "

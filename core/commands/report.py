@@ -64,7 +64,10 @@ def print_report(rescored: api.Rescored, form: str) -> None:
     if form == "text":
         from rich.console import Console
 
-        Console(highlight=False).print(Leaderboard(board, facts, rescored.examples))
+        console = Console(highlight=False)
+        with console.capture() as drawn:
+            console.print(Leaderboard(board, facts, rescored.examples))
+        write([drawn.get()])
     elif form == "md":
         write([markdown(board, facts, rescored.examples)])
     elif form == "json":
@@ -144,7 +147,11 @@ def _export_trec(reader: api.RunReader, folder: Path | None) -> Iterator[Path]:
     files = {"qrels.txt": qrels_lines(reader.bank.cases, private)}
     for name in reader.record.candidates:
         files[f"{name}.run"] = run_lines(name, rankings[name], level, private)
+    chosen = folder is not None
     folder = folder or reader.layout.root / "exports"
+    taken = [name for name in files if (folder / name).exists()] if chosen else []
+    if taken:
+        raise InputError(f"{folder / taken[0]}: exists already and is never overwritten; name a new --output")
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for name, lines in files.items():

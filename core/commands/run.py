@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import sys
 from pathlib import Path
 
@@ -84,7 +85,8 @@ def execute(opened: api.OpenRun, arguments: argparse.Namespace) -> api.Ended:
             f"{opened.layout.root}: stopped by force; `boresight resume` goes on with it"
         ) from None
     finally:
-        display.close()
+        with contextlib.suppress(OSError):
+            display.close()
 
 
 def finish(opened: api.OpenRun, ended: api.Ended) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from core.banks.case import Case
 from core.campaign.places import cell_place
-from core.engine.commands import command_record
+from core.engine.commands import command_record, portable_text
 from core.ranking import Channel
 from core.retrievers.protocol import AnswerError, Place, Retriever, Step
 from core.run.evidence import Attempt, Validation
@@ -70,9 +71,17 @@ class Cell:
             return command_record(self.index_steps(), self.layout, self.place)
         if self.uses_session:
             request = self.request(operation.kind, case.channel, case.query)
-            return command_record([self.session_step()], self.layout, self.place, request)
+            return {
+                **self._session_command,
+                "request": portable_text(request.decode("utf-8"), self.layout, self.place),
+            }
         step = self.query_step(operation.kind, case.channel, case.query)
         return command_record([step], self.layout, self.place)
+
+    @cached_property
+    def _session_command(self) -> dict[str, Any]:
+        """What the commands of all its session's queries share."""
+        return command_record([self.session_step()], self.layout, self.place, b"")
 
     def judge(
         self, kind: str, measurement: Measurement, attempt: Attempt, case: Case | None = None
@@ -98,7 +107,12 @@ class Cell:
             if kind == "index":
                 self.retriever.read_index(stdout, self.place)
                 complete = self.retriever.verify_index(self.place)
-                return Validation("accepted", units=complete.units, details=dict(complete.details))
+                return Validation(
+                    "accepted",
+                    units=complete.units,
+                    details=dict(complete.details),
+                    state_digest=complete.digest,
+                )
             if kind == "ctx":
                 context = self.retriever.read_context(stdout, self.place, self.depth)
                 return Validation("accepted", returned=len(context.ranking))

@@ -11,8 +11,8 @@ from core.campaign.plan import Planned
 from core.engine.cell import Cell
 from core.errors import IdentityError
 from core.retrievers.protocol import AnswerError, UnpassableError
-from core.run.evidence import Result, evidence_changed, read_result, verify_result
-from core.run.layout import INDEX, Operation
+from core.run.evidence import Result, evidence_changed, read_measurement, read_result, verify_result
+from core.run.layout import INDEX, Operation, state_attempt
 
 
 def reusable_results(
@@ -77,11 +77,15 @@ def index_stands(cell: Cell, index: Result) -> bool:
     moved = index.root != str(cell.layout.root) and not cell.retriever.features.relocatable
     if moved or not cell.place.state.exists():
         return False
+    if state_attempt(cell.place.state) != index.attempt:
+        return False  # a later attempt began to replace it
     try:
-        cell.retriever.verify_index(cell.place)
+        found = cell.retriever.verify_index(cell.place)
     except AnswerError:
         return False
-    return True
+    record = read_measurement(cell.layout.attempt(_index_of(cell), index.attempt))
+    recorded = record["validation"].get("state_digest")
+    return recorded is None or found.digest == recorded
 
 
 def cell_name(operation: Operation) -> str:

@@ -13,8 +13,11 @@ from core.run.layout import RunLayout
 
 
 def portable_text(text: str, layout: RunLayout, place: Place) -> str:
-    """Replace this machine's paths by `{state}`, `{repository}`, `{run}`, `{python}`; braces are doubled."""
-    escaped = _escape(text)
+    """Replace this machine's paths by `{state}`, `{repository}`, `{run}`, `{python}`; braces are doubled.
+
+    Text that UTF-8 cannot hold is kept with its bytes escaped, so that every command can be written.
+    """
+    escaped = _escape(text.encode("utf-8", "backslashreplace").decode())
     roots = {
         str(place.state): "{state}",
         str(place.repository): "{repository}",
@@ -35,13 +38,10 @@ def _whole_path(path: str) -> re.Pattern[str]:
 def command_record(
     steps: Sequence[Step], layout: RunLayout, place: Place, request: bytes | None = None
 ) -> dict[str, Any]:
-    """Return what `command.json` holds: the steps, and for a session the line that it was asked.
-
-    Text that UTF-8 cannot hold is kept with its bytes escaped, so that every command can be written.
-    """
+    """Return what `command.json` holds: the steps, and for a session the line that it was asked."""
 
     def kept(text: str) -> str:
-        return portable_text(text.encode("utf-8", "backslashreplace").decode(), layout, place)
+        return portable_text(text, layout, place)
 
     def environment(extra: Mapping[str, str]) -> dict[str, str]:
         return {key: kept(value) for key, value in sorted(extra.items())}

@@ -19,6 +19,7 @@ from core.engine.remains import end_remains, note_token
 from core.errors import IdentityError
 from core.retrievers.protocol import Step
 from core.run.evidence import Attempt
+from core.run.layout import INDEX, STATE_ATTEMPT, Operation
 from core.run.measurement import Measurement
 
 
@@ -108,7 +109,8 @@ class Executor:
             await session.close()
         folder = cell.layout.operations / cell.candidate / cell.repository / "session"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        number = 1 + sum(1 for _ in folder.iterdir())
+        taken = [int(path.name.rpartition("-")[2]) for path in folder.glob("stderr-[0-9]*")]
+        number = 1 + max(taken, default=0)
         step = cell.session_step()
         session = await self._supervisor.open_session(
             step, _environment(cell, [step]), folder / f"stderr-{number:04d}"
@@ -118,7 +120,7 @@ class Executor:
 
 
 def prepare_state(cell: Cell) -> None:
-    """Give a cell's index attempt an empty state, with a copy of the tree where it is written into.
+    """Give a cell's next index attempt an empty state, with a copy of the tree where it is written into.
 
     Raises OSError.
     """
@@ -126,6 +128,8 @@ def prepare_state(cell: Cell) -> None:
     if state.exists():
         shutil.rmtree(state)
     state.mkdir(parents=True, mode=0o700)
+    number = 1 + max(cell.layout.attempts(Operation(cell.candidate, cell.repository, INDEX)), default=0)
+    (state / STATE_ATTEMPT).write_text(f"{number}\n")
     for folder in (_home(cell), _temporary(cell)):
         folder.mkdir(mode=0o700)
     if cell.retriever.features.writes_repository:

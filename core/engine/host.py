@@ -105,7 +105,9 @@ class _Host:
         self._log = log
         self._machine = Machine()
         self._together = together
-        self._signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signals else ()
+        stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signals else ()
+        # What was ignored on purpose, as by nohup, stays ignored.
+        self._signals = [number for number in stopping if signal.getsignal(number) != signal.SIG_IGN]
         self._unaccepted = 0
         self._headline = ""
         self._engine = Engine(make_job(run, self), log)
@@ -211,4 +213,7 @@ def _console(path: Path) -> Iterator[IO[str] | None]:
 
 async def _hand_on(stream: EventStream, on_event: OnEvent) -> None:
     async for event in follow(stream):
-        on_event(event)
+        try:
+            on_event(event)
+        except OSError:  # a terminal that went away, which must not end the campaign
+            return

@@ -45,7 +45,7 @@ from core.validation import InputModel, validated
 from core.workspace.errors import IndexStateError
 from core.workspace.installed import installed_package, package_assets, record_digest
 from core.workspace.settings import Assets, RankingChannel, Settings, render_settings
-from core.workspace.store import verify_store
+from core.workspace.store import DATABASE, verify_store
 
 Engine = Literal["lexical", "onnx", "hybrid"]
 
@@ -198,7 +198,7 @@ class EmbeddedRetriever:
             "vectors": record.vectors,
             "dimension": record.dimension,
         }
-        return Completeness(record.units, details)
+        return Completeness(record.units, details, digest=sha256_file(place.state / DATABASE))
 
     def read_ranking(self, stdout: bytes, place: Place, limit: int) -> Answer:
         """Read a query's output; raises AnswerError."""

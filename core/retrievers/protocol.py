@@ -76,6 +76,7 @@ class Completeness(NamedTuple):
 
     units: int
     details: Mapping[str, int]
+    digest: str | None = None  # SHA-256 over what queries read, where queries leave that unchanged
 
 
 @runtime_checkable

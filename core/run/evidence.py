@@ -32,6 +32,7 @@ class Validation:
     surplus: int = 0
     units: int | None = None
     details: Mapping[str, int] | None = None
+    state_digest: str | None = None  # of an index, as its retriever counts it
 
 
 class Attempt(NamedTuple):
@@ -126,10 +127,14 @@ class _Synced(NamedTuple):
 
 
 def _synced(path: Path, *, missing_ok: bool = False) -> _Synced:
-    """Make a file durable; with `missing_ok` an absent one is made: what never ran left no output."""
+    """Make a file durable; with `missing_ok` an absent one is made: what never ran left no output.
+
+    An empty one has nothing to lose but its name, which its folder's sync keeps.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (os.O_CREAT if missing_ok else 0), 0o600)
     with open(descriptor, "rb") as stream:
-        os.fsync(descriptor)
+        if os.fstat(descriptor).st_size:
+            os.fsync(descriptor)
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return _Synced(stream.tell(), digest)
 

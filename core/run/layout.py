@@ -11,6 +11,7 @@ from typing import NamedTuple
 RUN_FORMAT = "boresight-run@1"
 INDEX = "index"
 WARM_UP = "warmup"
+STATE_ATTEMPT = ".attempt"  # in a cell's state: the index attempt that made it
 SEARCH_DEPTH = 4  # folders below the one that is searched for runs
 STAGING_SUFFIX = ".creating"  # of the folder beside a run's own that it is made in
 
@@ -133,6 +134,23 @@ class RunLayout(NamedTuple):
         except (FileNotFoundError, NotADirectoryError):
             return ()
         return tuple(sorted(int(found[1]) for name in names if (found := _ATTEMPT.match(name))))
+
+
+def state_attempt(state: Path) -> int | None:
+    """Return the number of the index attempt that a cell's state was made for, None where it tells none."""
+    try:
+        return int((state / STATE_ATTEMPT).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def links_in(layout: RunLayout) -> list[Path]:
+    """Return the links that stand where a run has files and folders of its own."""
+    places = [layout.root]
+    for folder in (layout.root, layout.operations, layout.root / "state", layout.repositories):
+        if folder.is_dir() and not folder.is_symlink():
+            places += folder.iterdir()
+    return sorted({place for place in places[1:] if place.is_symlink()})
 
 
 def is_run(folder: Path) -> bool:

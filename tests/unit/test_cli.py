@@ -435,7 +435,31 @@ def test_a_reader_that_has_enough_is_no_error(finished: Finished) -> None:
             check=False,
         )
         os.close(writing)
-        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.returncode == 0
+        assert b"Traceback" not in done.stderr and b"roken" not in done.stderr
+
+
+def test_a_failure_keeps_its_code_when_nobody_reads_stderr(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [sys.executable, "-m", "core.cli", "run", "nowhere.toml", "--output", str(tmp_path / "run")],
+        stderr=writing,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    os.close(writing)
+    assert done.returncode == Exit.BAD_INPUT
+
+
+def test_closed_streams_harm_nothing(finished: Finished) -> None:
+    for redirection in (">&-", "2>&-", ">&- 2>&-"):
+        command = f"{sys.executable} -m core.cli runs {finished.folder} {redirection}"
+        done = subprocess.run(
+            ["sh", "-c", command], capture_output=True, cwd=Path(__file__).parents[2], check=False
+        )
+        assert done.returncode == 0
+        assert b"Traceback" not in done.stderr
 
 
 def test_a_terminal_that_cannot_show_a_character_is_no_error(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def test_sources_are_told_as_they_are_frozen(scene: Scene) -> None:
 
 def test_what_a_killed_creation_left_is_removed_by_the_next(scene: Scene) -> None:
     staging = scene.folder / ".run.creating"
+    staging.mkdir(mode=0o700)
     (staging / "repositories" / "store").mkdir(parents=True)
     (staging / "repositories" / "store" / "half").write_text("half")
     (staging / "cases.jsonl").write_text("old")
@@ -79,7 +80,7 @@ def test_what_a_killed_creation_left_is_removed_by_the_next(scene: Scene) -> Non
 
 def test_two_creations_of_one_run_are_refused(scene: Scene) -> None:
     staging = scene.folder / ".run.creating"
-    staging.mkdir()
+    staging.mkdir(mode=0o700)
     other = RunLock(staging / ".lock")
     other.acquire()
     (staging / "cases.jsonl").write_text("theirs")
@@ -89,6 +90,22 @@ def test_two_creations_of_one_run_are_refused(scene: Scene) -> None:
         assert (staging / "cases.jsonl").read_text() == "theirs"
     finally:
         other.release()
+
+
+def test_a_stranger_s_folder_in_the_place_of_creation_is_refused_and_left_alone(scene: Scene) -> None:
+    precious = scene.folder / "precious"
+    precious.mkdir(mode=0o700)
+    (precious / "thesis.txt").write_text("precious")
+    staging = scene.folder / ".run.creating"
+    staging.symlink_to(precious)
+    with pytest.raises(InputError, match="move it away"):
+        api.create_run(campaign(scene, fake("a")), scene.folder / "run")
+    staging.unlink()
+    staging.mkdir(mode=0o777)
+    staging.chmod(0o777)
+    with pytest.raises(InputError, match="move it away"):
+        api.create_run(campaign(scene, fake("a")), scene.folder / "run")
+    assert (precious / "thesis.txt").read_text() == "precious"
 
 
 @pytest.mark.parametrize("step", ["freeze", "write_durably", "publish_stage", "on_frozen"])

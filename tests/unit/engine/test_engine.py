@@ -245,6 +245,24 @@ def test_a_result_of_another_cell_is_refused(scene: Scene) -> None:
         run_again(first.run)
 
 
+def test_state_that_a_later_attempt_began_to_replace_is_not_trusted(scene: Scene) -> None:
+    first = run_new(campaign(scene, fake("a")), scene.folder / "run")
+    (first.run / "state/a/store/.attempt").write_text("2\n")
+    assert run_again(first.run).outcomes() == {"accepted": OPERATIONS}
+
+
+def test_a_link_inside_a_run_is_refused_before_anything_is_written(scene: Scene) -> None:
+    first = run_new(campaign(scene, fake("a")), scene.folder / "run")
+    outside = scene.folder / "outside"
+    outside.write_text("precious")
+    (first.run / ".lock").unlink()
+    (first.run / ".lock").symlink_to(outside)
+    for act in (lambda: run_again(first.run), lambda: api.rescore_run(first.run)):
+        with pytest.raises(IdentityError, match="links stand in the run"):
+            act()
+    assert outside.read_text() == "precious"
+
+
 @pytest.mark.parametrize("path", ["cases.jsonl", "plan.jsonl", "campaign.json", "configs/a.json"])
 def test_edited_files_of_the_frozen_campaign_are_refused(scene: Scene, path: str) -> None:
     first = run_new(campaign(scene, fake("a", note="a")), scene.folder / "run")
