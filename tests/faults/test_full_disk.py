@@ -67,6 +67,11 @@ MORE_WRITES = [
 ]
 
 
+def follow_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a link in a run, otherwise refused, aim the small disk at one of its files."""
+    monkeypatch.setattr("core.campaign.jobs.refuse_links", lambda layout: None)
+
+
 @pytest.mark.parametrize(("write", "place", "at"), WRITES + MORE_WRITES * FULL)
 def test_a_disk_that_is_full_for_one_write_ends_the_run_and_a_resume_goes_on(
     disk: SmallDisk, monkeypatch: pytest.MonkeyPatch, write: str, place: str, at: int
@@ -127,8 +132,9 @@ def test_a_retriever_that_fills_the_disk_ends_the_run_and_a_resume_goes_on(
 
 
 def test_a_full_disk_under_the_events_ends_the_run_and_they_go_on_by_a_resume(
-    tmp_path: Path, disk: SmallDisk
+    tmp_path: Path, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    follow_links(monkeypatch)
     run = frozen_copy(tmp_path)
     events = disk.folder / "events.jsonl"
     events.write_bytes(b" " * 4000 + b"\n")  # the rest of a page is all that it can still take
@@ -144,8 +150,11 @@ def test_a_full_disk_under_the_events_ends_the_run_and_they_go_on_by_a_resume(
     assert numbers == sorted(set(numbers))
 
 
-def test_a_console_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, disk: SmallDisk) -> None:
+def test_a_console_that_cannot_be_written_does_not_end_the_run(
+    tmp_path: Path, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is said there is also told by the events; a night's measurements are worth more."""
+    follow_links(monkeypatch)
     run = frozen_copy(tmp_path)
     console = disk.folder / "console.log"
     console.write_bytes(b" " * 4095 + b"\n")
