@@ -135,6 +135,8 @@ def emit(fault: str | None, document: dict[str, Any]) -> None:
         sys.exit(3)
     elif fault == "killed":
         os.kill(os.getpid(), 9)
+    elif fault == "hang_2":
+        time.sleep(2)
     elif fault == "hang":
         time.sleep(60)
     elif fault == "orphan":

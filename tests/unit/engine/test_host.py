@@ -165,8 +165,12 @@ def test_a_campaign_alone_is_not_marked(scene: Scene) -> None:
     assert disturbed(scene.folder / "run") == {False}
 
 
-def start_hosting(run: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, str(PROGRAMS / "host.py"), "resume", str(run)])
+def start_hosting(run: Path, hangups: signal.Handlers = signal.SIG_DFL) -> subprocess.Popen[bytes]:
+    """Start a host; `hangups` is what it inherits for SIGHUP, whatever this test was started with."""
+    return subprocess.Popen(
+        [sys.executable, str(PROGRAMS / "host.py"), "resume", str(run)],
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, hangups),
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -184,6 +188,19 @@ def test_a_signal_stops_cleanly(scene: Scene, number: signal.Signals) -> None:
         process.kill()
     assert (scene.folder / "run/exit-status").read_text() == "130\n"
     assert run_again(scene.folder / "run", asked).state == "complete"
+
+
+def test_a_hangup_that_is_ignored_on_purpose_stops_nothing(scene: Scene) -> None:
+    marker = scene.folder / "happened"
+    asked = campaign(scene, fake("a", faults={"load_records": "hang_2"}, once=str(marker)))
+    api.create_run(asked, scene.folder / "run").lock.release()
+    process = start_hosting(scene.folder / "run", signal.SIG_IGN)
+    try:
+        asyncio.run(until(marker.exists))
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(30) == Exit.DONE
+    finally:
+        process.kill()
 
 
 def test_a_killed_host_leaves_an_interrupted_run_that_can_be_resumed(scene: Scene) -> None:
