@@ -58,14 +58,12 @@ class Outcome(NamedTuple):
     complaint: str
 
 
-def run_git(
-    *arguments: str, directory: Path, stdin: bytes | None = None, settings: Mapping[str, str] | None = None
-) -> Outcome:
+def run_git(*arguments: str, directory: Path, stdin: bytes | None = None) -> Outcome:
     """Run one Git command in a folder, to its end.
 
-    `settings` are further configuration values. Raises InputError where Git is missing or too old.
+    Raises InputError where Git is missing or too old.
     """
-    command = _command(*arguments, directory=directory, settings=settings)
+    command = _command(*arguments, directory=directory)
     if stdin is None:
         return _finish(command, None)
     with tempfile.TemporaryFile() as stream:
@@ -94,12 +92,12 @@ def _finish(command: list[str], stdin: BinaryIO | None) -> Outcome:
     return Outcome(status, output, one_line(complaint))
 
 
-def _command(*arguments: str, directory: Path, settings: Mapping[str, str] | None = None) -> list[str]:
+def _command(*arguments: str, directory: Path) -> list[str]:
     executable = shutil.which("git")
     if executable is None:
         raise InputError("Git is not installed, or not on PATH; install Git 2.31 or newer")
     _demand_version(executable)
-    return [*_clean(executable, {**_CONFIGURATION, **(settings or {})}), "-C", str(directory), *arguments]
+    return [*_clean(executable, _CONFIGURATION), "-C", str(directory), *arguments]
 
 
 def _clean(executable: str, configuration: Mapping[str, str]) -> list[str]:

@@ -47,16 +47,6 @@ class Problem(NamedTuple):
         return f"{place}found {self.found}; expected {self.expected}; {self.remedy}"
 
 
-def is_label(value: object) -> bool:
-    """Tell whether a value can be a repository's label."""
-    return isinstance(value, str) and len(value) <= MAX_LABEL and _SAFE.fullmatch(value) is not None
-
-
-def is_commit(value: object) -> bool:
-    """Tell whether a value is a full, lower-case, 40-digit commit."""
-    return isinstance(value, str) and _COMMIT.fullmatch(value) is not None
-
-
 def path_fault(path: str) -> str | None:
     """Say why a path is not canonical and relative to its repository, or None where it is.
 

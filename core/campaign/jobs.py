@@ -306,6 +306,12 @@ def _write(
     write_durably(layout.campaign, record.encode())
 
 
+def frozen_sources(record: RunRecord) -> tuple[FrozenSource, ...]:
+    """Return what was frozen of each repository; raises InputError where a description is unreadable."""
+    found = (read_frozen(record.layout.repositories, label) for label in record.repositories)
+    return tuple(source for source in found if source is not None)
+
+
 def _verified_sources(record: RunRecord) -> dict[str, FrozenSource]:
     sources, changed = {}, []
     for label in record.repositories:

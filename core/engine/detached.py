@@ -8,9 +8,10 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
-from core.campaign.jobs import OpenRun, reopen_run
+from core.campaign.jobs import OpenRun, frozen_sources, reopen_run
 from core.engine.host import execute
 from core.errors import BoresightError, Exit
 from core.run.control import NobodyListensError, ask
@@ -30,6 +31,7 @@ def detach(run: OpenRun, *, together: bool = False) -> int:
         raise ValueError("the run's lock must be held")
     words = [str(run.layout.root), str(descriptor)]
     words += ["--together"] if together else []
+    words += ["--resumed"] if run.resumed else []
     with open(run.layout.console, "ab") as console:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "core.engine.detached", *words],
@@ -74,11 +76,14 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("run", type=Path)
     parser.add_argument("lock", type=int)
     parser.add_argument("--together", action="store_true")
+    parser.add_argument("--resumed", action="store_true")
     arguments = parser.parse_args(words)
     lock = RunLock(arguments.run / ".lock")
     lock.adopt(arguments.lock)
     try:
         opened = reopen_run(arguments.run, lock=lock)
+        if not arguments.resumed:
+            opened = replace(opened, resumed=False, frozen=frozen_sources(opened.record))
         ended = asyncio.run(execute(opened, together=arguments.together, signals=True))
     except BoresightError as error:
         sys.stderr.write(f"boresight: {error}\n")

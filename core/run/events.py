@@ -57,6 +57,15 @@ class CampaignStarted(_Event):
     progress: Progress
 
 
+class _OfOperation(_OfCell):
+    phase: Phase
+    operation: str
+    intent: str | None = None
+    channel: str | None = None
+    attempt: int
+    progress: Progress
+
+
 class SourceFrozen(_Event):
     """A repository's tree stands in the run."""
 
@@ -67,16 +76,10 @@ class SourceFrozen(_Event):
     bytes: int
 
 
-class OperationStarted(_OfCell):
+class OperationStarted(_OfOperation):
     """One attempt begins."""
 
     type: Literal["operation_started"] = "operation_started"
-    phase: Phase
-    operation: str
-    intent: str | None = None
-    channel: str | None = None
-    attempt: int
-    progress: Progress
 
 
 class Heartbeat(_Event):
@@ -92,20 +95,14 @@ class Heartbeat(_Event):
     progress: Progress
 
 
-class OperationFinished(_OfCell):
+class OperationFinished(_OfOperation):
     """One attempt ended, or a verified success was taken over."""
 
     type: Literal["operation_finished"] = "operation_finished"
-    phase: Phase
-    operation: str
-    intent: str | None = None
-    channel: str | None = None
-    attempt: int
     outcome: Literal["accepted", "reused", "failed", "stopped", "not_run"]
     error_class: str | None = None
     elapsed_s: float | None = None
     sampled_peak_rss_bytes: int | None = None
-    progress: Progress
 
 
 class CellFinished(_OfCell):

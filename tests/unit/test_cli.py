@@ -21,6 +21,7 @@ from tests.support.campaigns import INTENTS, Scene, make_scene
 from tests.support.finished import CASES, OPERATIONS, Finished, finished_run
 from tests.support.inputs import Inputs, fake_entry, write_inputs
 from tests.support.repositories import make_repository
+from tests.support.shell import Shell
 
 COMMANDS = (
     *((name,) for name in ("quickstart", "bank", "run", "resume", "rescore", "report", "runs", "schema")),
@@ -42,23 +43,6 @@ def inputs(scene: Scene) -> Inputs:
 @pytest.fixture
 def finished(tmp_path: Path) -> Finished:
     return finished_run(tmp_path)
-
-
-class Shell:
-    """Runs commands in this process and keeps what they said."""
-
-    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self._capsys = capsys
-        self.out = self.err = ""
-
-    def __call__(self, *words: object) -> int:
-        try:
-            code = main([str(word) for word in words])
-        except SystemExit as ended:
-            code = int(ended.code or 0)
-        self.out, self.err = self._capsys.readouterr()
-        assert "Traceback" not in self.err and "internal error" not in self.err, self.err
-        return code
 
 
 @pytest.fixture

@@ -241,6 +241,9 @@ def test_a_detached_run_outlives_its_starter_and_answers(scene: Scene, tmp_path:
     asyncio.run(until(lambda: (run / "exit-status").exists()))
     assert (run / "exit-status").read_text() == "0\n"
     assert "complete" in (run / "console.log").read_text()
+    first, second, *_ = api.read_events(run / "events.jsonl")
+    assert first.type == "source_frozen" and first.repository == "store"
+    assert second.type == "campaign_started" and not second.resumed
     followed = subprocess.run(
         [sys.executable, "-m", "core.cli", "follow", str(run)], capture_output=True, text=True, check=False
     )
