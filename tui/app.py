@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
 
@@ -13,6 +13,8 @@ from core import api
 from core.errors import BoresightError
 from core.run.layout import RunLayout
 from core.run.lock import is_executed
+from tui import navigation
+from tui.indexes import Indexes
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
 from tui.screens.monitor import MonitorScreen
@@ -40,6 +42,8 @@ class BoresightApp(App[int]):
         super().__init__()
         self.folder = folder.absolute()
         self.started: set[Path] = set()  # runs whose host this app started
+        self.indexes = Indexes()
+        self.run_path: Path | None = None  # the run that screens were last shown of
         self._watch = watch
 
     def on_mount(self) -> None:
@@ -47,6 +51,54 @@ class BoresightApp(App[int]):
         self.push_screen(CampaignsScreen(self.folder))
         if self._watch is not None:
             self.push_screen(MonitorScreen(self._watch))
+
+    def on_unmount(self) -> None:
+        """Close what was opened."""
+        self.indexes.close()
+
+    @on(navigation.ShowMonitor)
+    def show_monitor(self, asked: navigation.ShowMonitor) -> None:
+        """Watch a run."""
+        self.run_path = asked.run
+        self.push_screen(MonitorScreen(asked.run))
+
+    @on(navigation.ShowResults)
+    def show_results(self, asked: navigation.ShowResults) -> None:
+        """Show what a run says."""
+        from tui.screens.results import ResultsScreen
+
+        self.run_path = asked.run
+        self.push_screen(ResultsScreen(asked.run))
+
+    @on(navigation.ShowQueries)
+    def show_queries(self, asked: navigation.ShowQueries) -> None:
+        """Show a run's cases."""
+        from tui.screens.queries import QueriesScreen
+
+        self.run_path = asked.run
+        self.push_screen(QueriesScreen(asked.run, asked.filters, asked.sort, asked.case))
+
+    @on(navigation.ShowAttempts)
+    def show_attempts(self, asked: navigation.ShowAttempts) -> None:
+        """Show a run's attempts."""
+        from tui.screens.attempts import AttemptsScreen
+
+        self.run_path = asked.run
+        self.push_screen(AttemptsScreen(asked.run, asked.operation, asked.candidate))
+
+    @on(navigation.ShowManifest)
+    def show_manifest(self, asked: navigation.ShowManifest) -> None:
+        """Edit a campaign file, or begin a new one."""
+        from tui.screens.manifest import ManifestScreen
+
+        self.push_screen(ManifestScreen(self.folder, asked.path))
+
+    @on(navigation.ShowFrozenManifest)
+    def show_frozen_manifest(self, asked: navigation.ShowFrozenManifest) -> None:
+        """Read what a run was frozen with."""
+        from tui.screens.manifest import ManifestScreen
+
+        self.push_screen(ManifestScreen(self.folder, None, frozen=asked.run))
 
     def action_show_help(self) -> None:
         """Show the keys of the present screen."""

@@ -52,7 +52,7 @@ _EXECUTING = (
 def candidate_controls(entry: Mapping[str, Any], retriever: Retriever) -> dict[str, Any]:
     """Return all that one candidate's answers depend on; raises InputError where a part is missing."""
     features = retriever.features
-    suffix, text = retriever.configuration()
+    configuration = retriever.configuration()
     return {
         "retriever": entry.get("retriever", "codira"),
         "engine": entry.get("engine"),
@@ -60,7 +60,10 @@ def candidate_controls(entry: Mapping[str, Any], retriever: Retriever) -> dict[s
         "version": entry.get("version"),
         "dimension": entry.get("dimension"),
         "precision": entry.get("precision"),
-        "configuration": {"suffix": suffix, "sha256": sha256(text)},
+        "configuration": {
+            "suffix": configuration.suffix,
+            "sha256": sha256(configuration.identity),
+        },
         "features": {**features._asdict(), "channels": sorted(features.channels)},
         "fingerprint": dict(retriever.fingerprint()),
         "adapter_sha256": sha256_file(source_file(entry)),

@@ -298,7 +298,7 @@ def _write(
     for folder in (layout.configurations, layout.operations, layout.root / "state"):
         folder.mkdir(mode=0o700)
     for name, retriever in retrievers.items():
-        write_durably(configuration_path(layout, name, retriever), retriever.configuration()[1])
+        write_durably(configuration_path(layout, name, retriever), retriever.configuration().text)
     # A run inside a repository holds frozen sources that nobody means to commit.
     write_durably(layout.root / ".gitignore", b"*\n")
     write_durably(layout.cases, bank.raw)
@@ -342,7 +342,7 @@ def _verified_sources(record: RunRecord) -> dict[str, FrozenSource]:
 def _verify_written(record: RunRecord, plan: Sequence[Planned], retrievers: Mapping[str, Retriever]) -> None:
     expected = {record.layout.plan: sha256(plan_lines(plan))}
     for name, retriever in retrievers.items():
-        expected[configuration_path(record.layout, name, retriever)] = sha256(retriever.configuration()[1])
+        expected[configuration_path(record.layout, name, retriever)] = sha256(retriever.configuration().text)
     changed = []
     for path, digest in expected.items():
         try:

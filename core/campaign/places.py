@@ -10,7 +10,7 @@ from core.run.layout import RunLayout
 
 def cell_place(layout: RunLayout, candidate: str, repository: str, retriever: Retriever) -> Place:
     """Return the paths that a cell's retriever is given; one that writes into the tree gets its own copy."""
-    suffix, _ = retriever.configuration()
+    suffix = retriever.configuration().suffix
     writes = retriever.features.writes_repository
     return place_of(layout, candidate, repository, suffix, writes_repository=writes)
 
@@ -29,7 +29,7 @@ def place_of(
 
 def configuration_path(layout: RunLayout, candidate: str, retriever: Retriever) -> Path:
     """Return the file of a candidate's rendered configuration; its suffix may lack the dot."""
-    suffix, _ = retriever.configuration()
+    suffix = retriever.configuration().suffix
     return _configuration(layout, candidate, suffix)
 
 

@@ -34,8 +34,11 @@ from core.retrievers.protocol import (
     Answer,
     AnswerError,
     Completeness,
+    Configuration,
     Context,
+    Diagnosis,
     Features,
+    Missing,
     Place,
     Step,
     UnpassableError,
@@ -87,6 +90,39 @@ class EmbeddedEntry(InputModel):
     config: EmbeddedConfig = EmbeddedConfig()
 
 
+ENTRY = EmbeddedEntry
+EXAMPLE: Mapping[str, Any] = {
+    "id": "hybrid",
+    "retriever": "embedded",
+    "engine": "hybrid",
+    "model": "all-MiniLM-L6-v2",
+    "version": "1",
+    "dimension": 384,
+    "precision": "int8",
+}
+
+
+def diagnose() -> Diagnosis:
+    """Tell whether words and vectors can both be searched with what is installed."""
+    missing = []
+    try:
+        _require_full_text_search()
+    except InputError as error:
+        missing.append(Missing("SQLite with FTS5", str(error)))
+    try:
+        for library in _LIBRARIES:
+            _library(library)
+        package_assets(DEFAULT_PACKAGE, _INSTALL_DENSE)
+    except InputError as error:
+        missing.append(Missing("the model of dense candidates (lexical ones work without)", str(error)))
+    return Diagnosis(
+        "embedded",
+        installed_package("boresight", _INSTALL).version,
+        "emb, docs and ctx, from a session",
+        tuple(missing),
+    )
+
+
 def create(entry: Mapping[str, Any], base: Path, name: str) -> EmbeddedRetriever:
     """Return the retriever that an entry describes; raises ProblemsError. Nothing on disk is looked at."""
     parsed = validated(EmbeddedEntry, dict(entry), name)
@@ -123,9 +159,9 @@ class EmbeddedRetriever:
             level="exact",
         )
 
-    def configuration(self) -> tuple[str, bytes]:
+    def configuration(self) -> Configuration:
         """Return the settings as JSON. Where the model's files lie is told to each command instead."""
-        return "json", render_settings(self._settings)
+        return Configuration("json", render_settings(self._settings))
 
     def fingerprint(self) -> Mapping[str, Any]:
         """Return versions and digests of all that the answers depend on; no path is among them.

@@ -71,6 +71,45 @@ class Context(NamedTuple):
     ranking: Ranking
 
 
+class Configuration(NamedTuple):
+    """A rendered configuration, and what of it belongs to the candidate's identity.
+
+    `governing` is the same text with what may differ between machines (where a model's file lies) put in
+    words that do not; None where the text holds nothing of the kind. Digests of the files themselves
+    belong into the fingerprint.
+    """
+
+    suffix: str
+    text: bytes
+    governing: bytes | None = None
+
+    @property
+    def identity(self) -> bytes:
+        """The bytes that the candidate's identity covers."""
+        return self.text if self.governing is None else self.governing
+
+
+class Missing(NamedTuple):
+    """A part that a retriever needs and does not find, and the command or change that mends it."""
+
+    part: str
+    remedy: str
+
+
+class Diagnosis(NamedTuple):
+    """What `boresight doctor` and the manifest screen tell of a retriever on this machine."""
+
+    retriever: str
+    version: str | None  # None where it is not installed, or has no one version (a user's own command)
+    answers: str  # in words: channels, probe, session
+    missing: tuple[Missing, ...] = ()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a campaign could use it now."""
+        return not self.missing
+
+
 class Completeness(NamedTuple):
     """What an index holds, counted from its own state rather than from what its command printed."""
 
@@ -87,8 +126,8 @@ class Retriever(Protocol):
     def features(self) -> Features:
         """What this retriever can do."""
 
-    def configuration(self) -> tuple[str, bytes]:
-        """Return the file suffix and the text of the rendered configuration."""
+    def configuration(self) -> Configuration:
+        """Return the rendered configuration; raises InputError where it cannot be rendered here."""
 
     def fingerprint(self) -> Mapping[str, Any]:
         """Return what its answers depend on: versions, digests of executables, models and tokenizers.

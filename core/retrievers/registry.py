@@ -1,7 +1,16 @@
-"""Finds retrievers by name: each module beside this one that has `create` is a retriever."""
+"""Finds retrievers by name: each module beside this one that has `create` is a retriever.
+
+Such a module has four names, and nothing elsewhere needs to know of it:
+
+    create(entry, base, name) -> Retriever   what a model manifest's entry describes; looks nothing up on disk
+    ENTRY                                    the pydantic model of its entries: types, defaults, descriptions
+    EXAMPLE                                  an entry to begin with
+    diagnose() -> Diagnosis                  what of it is installed here, and what mends the rest
+"""
 
 from __future__ import annotations
 
+import copy
 import importlib
 import pkgutil
 from collections.abc import Mapping
@@ -10,8 +19,9 @@ from typing import Any, cast
 
 import core.retrievers
 from core.errors import InputError
-from core.retrievers.protocol import Retriever
+from core.retrievers.protocol import Diagnosis, Retriever
 from core.text import printable
+from core.validation import InputModel
 
 
 def retriever_names() -> tuple[str, ...]:
@@ -36,6 +46,21 @@ def create_retriever(entry: Mapping[str, Any], base: Path, name: str) -> Retriev
             f'{name}: {named} is not available in this version; set "retriever" to one of: {", ".join(known)}'
         )
     return cast(Retriever, _module(str(wanted)).create(entry, base, name))
+
+
+def entry_model(name: str) -> type[InputModel]:
+    """Return the model of a retriever's entries, which forms are made from."""
+    return cast(type[InputModel], _module(name).ENTRY)
+
+
+def example_entry(name: str) -> dict[str, Any]:
+    """Return a retriever's entry to begin with."""
+    return copy.deepcopy(dict(_module(name).EXAMPLE))
+
+
+def diagnose(name: str) -> Diagnosis:
+    """Tell what of a retriever is installed here; starts its executable to ask, so call it from a thread."""
+    return cast(Diagnosis, _module(name).diagnose())
 
 
 def source_file(entry: Mapping[str, Any]) -> Path:

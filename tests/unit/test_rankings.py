@@ -15,7 +15,7 @@ from core.canonical import sha256, sha256_of
 from core.errors import IdentityError, InputError
 from core.rankings import Observation, RunReader
 from core.retrievers import registry
-from core.retrievers.protocol import AnswerError, Features
+from core.retrievers.protocol import AnswerError, Configuration, Features
 from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt
 from core.run.layout import Operation
 from tests.support.campaigns import campaign, fake, make_scene, run_new
@@ -186,9 +186,9 @@ def test_a_place_is_made_once_for_each_cell_and_root(
 ) -> None:
     rendered = []
 
-    def configuration(self: object) -> tuple[str, bytes]:
+    def configuration(self: object) -> Configuration:
         rendered.append(self)
-        return ".other", b""
+        return Configuration(".other", b"")
 
     reader = RunReader(finished.run)
     monkeypatch.setattr(registry._module("fake").FakeRetriever, "configuration", configuration)

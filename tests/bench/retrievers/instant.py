@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from core.ranking import Channel
-from core.retrievers.protocol import Answer, Completeness, Context, Features, Place, Retriever, Step
+from core.retrievers.protocol import (
+    Answer,
+    Completeness,
+    Configuration,
+    Context,
+    Features,
+    Place,
+    Retriever,
+    Step,
+)
 
 ECHO = Path(__file__).parents[1] / "programs" / "echo.py"
 TRUE = "/bin/true"
@@ -28,8 +37,8 @@ class InstantRetriever:
             relocatable=True, level="exact",
         )  # fmt: skip
 
-    def configuration(self) -> tuple[str, bytes]:
-        return ".json", b"{}"
+    def configuration(self) -> Configuration:
+        return Configuration(".json", b"{}")
 
     def fingerprint(self) -> Mapping[str, Any]:
         return {}

@@ -15,6 +15,7 @@ from core.retrievers.protocol import (
     Answer,
     AnswerError,
     Completeness,
+    Configuration,
     Context,
     Features,
     Place,
@@ -44,8 +45,8 @@ class FakeRetriever:
             self._channels, self._probe, self._session, self._writes, self._relocatable, level="exact"
         )
 
-    def configuration(self) -> tuple[str, bytes]:
-        return ".json", json.dumps(self._config, sort_keys=True).encode()
+    def configuration(self) -> Configuration:
+        return Configuration(".json", json.dumps(self._config, sort_keys=True).encode())
 
     def fingerprint(self) -> Mapping[str, Any]:
         return {"version": self._fingerprint}

@@ -63,7 +63,7 @@ def test_a_bad_entry_names_the_field(changes: dict[str, Any], words: str) -> Non
 
 
 def test_the_configuration_and_fingerprint_hold_no_path(tmp_path: Path) -> None:
-    suffix, text = retriever("lexical", text_limit=500).configuration()
+    suffix, text, _ = retriever("lexical", text_limit=500).configuration()
     assert suffix == "json"
     assert json.loads(text) == {
         "format": "boresight-embedded@1",

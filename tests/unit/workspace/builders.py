@@ -71,7 +71,7 @@ def retriever(engine: str = "lexical", **config: Any) -> EmbeddedRetriever:
 
 def prepared(asked: EmbeddedRetriever, repository: Path, folder: Path) -> Place:
     """Return a place below a folder, with empty state and the rendered configuration."""
-    suffix, text = asked.configuration()
+    suffix, text, _ = asked.configuration()
     configuration = folder / f"configuration.{suffix}"
     configuration.parent.mkdir(parents=True, exist_ok=True)
     configuration.write_bytes(text)

@@ -1,0 +1,74 @@
+"""What the screens on one run share: its index, opened in a thread with progress, and how errors show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from core.browse.index import RunIndex
+from core.errors import BoresightError, StoppedError
+from tui.screens.dialogs import TextDialog
+from tui.text import safe
+
+if TYPE_CHECKING:
+    from tui.app import BoresightApp
+
+
+class RunScreen(Screen[None]):
+    """A screen that reads a run through its index; override `index_ready` and `index_progress`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back")]
+
+    def __init__(self, run: Path) -> None:
+        super().__init__()
+        self.run_path = run
+        self.index: RunIndex | None = None
+
+    @property
+    def boresight(self) -> BoresightApp:
+        """The app, by its own type."""
+        return cast("BoresightApp", self.app)
+
+    def on_mount(self) -> None:
+        """Name the run, and begin to open its index."""
+        self.sub_title = safe(self.run_path.name, 80).plain
+        self.open_index()
+
+    @work(thread=True, exclusive=True, group="index", exit_on_error=False)
+    def open_index(self) -> None:
+        """Open the index, building it where it is missing, without keeping the screen waiting."""
+        worker = get_current_worker()
+
+        def on_progress(done: int, total: int) -> None:
+            self.app.call_from_thread(self.index_progress, done, total)
+
+        try:
+            index = self.boresight.indexes.open(self.run_path, on_progress, lambda: worker.is_cancelled)
+        except StoppedError:
+            return
+        except BoresightError as error:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self.index_failed, error)
+            return
+        if not worker.is_cancelled:
+            self.index = index
+            self.app.call_from_thread(self.index_ready, index)
+
+    def index_progress(self, done: int, total: int) -> None:
+        """Show how far the index is built; does nothing unless overridden."""
+
+    def index_ready(self, index: RunIndex) -> None:
+        """Show what the index holds; does nothing unless overridden."""
+
+    def index_failed(self, error: BoresightError) -> None:
+        """Say why the run cannot be read, and what to do."""
+        self.app.push_screen(TextDialog(f"{self.run_path.name} cannot be opened", str(error)))
+
+    def action_back(self) -> None:
+        """Go back one level."""
+        self.app.pop_screen()
