@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from core.durable import sync_directory as sync_directory
+from core.durable import write_durably as write_durably
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
@@ -54,27 +56,3 @@ def load_json(data: bytes | str) -> Any:
         return json.loads(text, object_pairs_hook=no_duplicates, parse_constant=no_constant)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-
-
-def write_durably(path: Path, data: bytes) -> None:
-    """Write a file so that it is either absent (or as before) or whole, also after a power loss."""
-    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_directory(path.parent)
-
-
-def sync_directory(path: Path) -> None:
-    """Make a directory's entries survive a power loss."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

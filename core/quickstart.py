@@ -14,7 +14,7 @@ from core.banks.derivation import Derivation
 from core.banks.known_target import derive_all, write_bank
 from core.campaign.jobs import create_retrievers, ready_controls
 from core.campaign.manifest import read_models
-from core.canonical import write_durably
+from core.durable import write_durably
 from core.errors import InputError
 from core.git import GitRepository, top_level
 from core.repositories import RepositoryEntry, pinned

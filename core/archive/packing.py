@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from core.archive.manifest import MANIFEST_NAME, RESERVED, ArchivedFile, Manifest, decoded, encoded
-from core.canonical import sha256_file, sync_directory
+from core.canonical import sha256_file
+from core.durable import sync_directory
 from core.errors import BusyError, IdentityError, InputError
 from core.run.layout import RunLayout
 from core.run.lock import is_held

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.canonical import sync_directory
+from core.durable import sync_directory
 from core.errors import InputError
 from core.text import printable
 

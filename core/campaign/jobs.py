@@ -22,7 +22,8 @@ from core.campaign.plan import Planned, make_plan, plan_lines
 from core.campaign.reuse import TakenOver, open_source, take_over
 from core.campaign.sources import FrozenSource, freeze, read_frozen, verify_frozen
 from core.campaign.staging import demand_new, demand_possible, discard_stage, open_stage, publish_stage
-from core.canonical import sha256, write_durably
+from core.canonical import sha256
+from core.durable import write_durably
 from core.engine.system import refuse_unfit_system
 from core.errors import IdentityError, InputError, ProblemsError
 from core.git import GitRepository

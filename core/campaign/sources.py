@@ -25,7 +25,8 @@ from core.campaign.tree_listing import (
     tree_paths,
 )
 from core.campaign.tree_names import refuse_hostile_tree
-from core.canonical import sha256, sync_directory, write_durably
+from core.canonical import sha256
+from core.durable import sync_directory, write_durably
 from core.errors import InputError
 from core.git import GitRepository, TreeEntry
 from core.git_command import run_git

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from core.canonical import sync_directory
+from core.durable import sync_directory
 from core.errors import InputError
 from core.run.layout import STAGING_SUFFIX, RunLayout
 from core.run.lock import RunLock

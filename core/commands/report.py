@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core import api
 from core.banks.case import Case
-from core.canonical import write_durably
+from core.durable import write_durably
 from core.commands.output import narrate, say, table, write
 from core.commands.ticker import size
 from core.errors import Exit, InputError

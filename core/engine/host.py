@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from core.campaign.jobs import OpenRun
-from core.canonical import write_durably
+from core.durable import write_durably
 from core.engine.cell import make_cells
 from core.engine.engine import Engine, Job, follow, refused
 from core.engine.machine import Machine

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.canonical import canonical_json, sha256, sha256_file, sync_directory, write_durably
+from core.canonical import canonical_json, sha256, sha256_file
+from core.durable import write_durably
 from core.errors import IdentityError
 from core.run.layout import Operation, RunLayout
 
@@ -102,10 +103,11 @@ def publish_attempt(
     Until the measurement stands the attempt counts as interrupted. `disturbed` records that another
     campaign ran on the machine meanwhile.
     """
+    command = _found(attempt.folder / COMMAND)
+    outputs = {name: _found(attempt.folder / name, missing_ok=True) for name in (STDOUT, STDERR)}
     digests: dict[str, Any] = {
-        COMMAND: {"sha256": _synced(attempt.folder / COMMAND).sha256},
-        STDOUT: _synced(attempt.stdout, missing_ok=True)._asdict(),
-        STDERR: _synced(attempt.stderr, missing_ok=True)._asdict(),
+        COMMAND: {"sha256": command.sha256},
+        **{name: found._asdict() for name, found in outputs.items()},
     }
     record = {
         "format": MEASUREMENT_FORMAT,
@@ -116,27 +118,25 @@ def publish_attempt(
         "measurement": measurement,
         "validation": {key: value for key, value in asdict(validation).items() if value is not None},
     }
-    write_durably(attempt.folder / MEASUREMENT, canonical_json(record) + b"\n")
+    # An empty file has nothing to lose but its name, which its folder's sync keeps.
+    filled = [attempt.folder / name for name, found in outputs.items() if found.bytes]
+    data = canonical_json(record) + b"\n"
+    write_durably(attempt.folder / MEASUREMENT, data, with_files=(attempt.folder / COMMAND, *filled))
 
 
-class _Synced(NamedTuple):
-    """A file that is durable now."""
+class _Found(NamedTuple):
+    """What an attempt left in a file."""
 
     bytes: int
     sha256: str
 
 
-def _synced(path: Path, *, missing_ok: bool = False) -> _Synced:
-    """Make a file durable; with `missing_ok` an absent one is made: what never ran left no output.
-
-    An empty one has nothing to lose but its name, which its folder's sync keeps.
-    """
+def _found(path: Path, *, missing_ok: bool = False) -> _Found:
+    """Return size and digest; with `missing_ok` an absent file is made: what never ran printed nothing."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | (os.O_CREAT if missing_ok else 0), 0o600)
     with open(descriptor, "rb") as stream:
-        if os.fstat(descriptor).st_size:
-            os.fsync(descriptor)
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return _Synced(stream.tell(), digest)
+        return _Found(stream.tell(), digest)
 
 
 def accept_attempt(layout: RunLayout, attempt: Attempt, cell: str, index: Result | None = None) -> Result:
@@ -153,8 +153,11 @@ def accept_attempt(layout: RunLayout, attempt: Attempt, cell: str, index: Result
         index_attempt=index.attempt if index else None,
         index_measurement_sha256=index.measurement_sha256 if index else None,
     )
-    write_durably(layout.result(attempt.operation), result_bytes(attempt.operation, result))
-    sync_directory(layout.operation(attempt.operation).parent)
+    write_durably(
+        layout.result(attempt.operation),
+        result_bytes(attempt.operation, result),
+        then=(layout.operation(attempt.operation).parent,),
+    )
     return result
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, cast
 
-from core.canonical import canonical_json, load_json, sha256, sha256_file, sync_directory
+from core.canonical import canonical_json, load_json, sha256, sha256_file
+from core.durable import sync_directory
 from core.ranking import CHANNELS, Channel, Kind
 from core.workspace.errors import IndexStateError, WorkspaceError
 from core.workspace.tokens import tokens

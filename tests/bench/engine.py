@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import core.retrievers
 from core import api
-from core.canonical import sync_directory, write_durably
+from core.durable import write_durably
 from core.engine import machine
 from core.repositories import RepositoryEntry
 from tests.bench.retrievers.instant import ECHO, TRUE
@@ -127,13 +127,11 @@ def _bare_files(folder: Path) -> list[float]:
         attempt = operation / "attempt-0001"
         attempt.mkdir(parents=True)
         descriptors = [_new_file(attempt / name, size) for name, size in _SIZES]
-        for descriptor in descriptors[:-1]:  # the last is the empty one
-            os.fsync(descriptor)
         for descriptor in descriptors:
             os.close(descriptor)
-        write_durably(attempt / "measurement.json", bytes(900))
-        write_durably(operation / "result.json", bytes(700))
-        sync_directory(folder)
+        outputs = [attempt / name for name, size in _SIZES if size]
+        write_durably(attempt / "measurement.json", bytes(900), with_files=outputs)
+        write_durably(operation / "result.json", bytes(700), then=[folder])
 
     return [seconds(lambda number=number: once(number)) for number in range(QUERIES // 2)]  # type: ignore[misc]
 

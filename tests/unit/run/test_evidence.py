@@ -136,7 +136,7 @@ def test_a_full_disk_leaves_no_result_and_no_half_written_record(
     attempt = begin_attempt(layout, INDEX, {})
     attempt.stdout.write_bytes(b"out")
 
-    def full(*arguments: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
