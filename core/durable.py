@@ -1,4 +1,8 @@
-"""Files that survive a power loss: written beside their place, made durable, then named."""
+"""Files that survive a power loss: written beside their place, made durable, then named.
+
+`write_durably` does this for one file. Where several belong together, `Unnamed` holds each until its turn, so
+that their contents are made durable at the same time: a journal commits them in one go.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +11,45 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+from typing import Self
 
-_TOGETHER = 4  # syncs that wait at the same time; a journal commits them in one go
+_TOGETHER = 4  # syncs that wait at the same time, beside the caller's own
 
 
-def write_durably(
-    path: Path, data: bytes, *, with_files: Sequence[Path] = (), then: Sequence[Path] = ()
-) -> None:
-    """Write a file so that it is either absent (or as before) or whole, also after a power loss.
+class Unnamed:
+    """A file's content, written beside its place; it is gone on leaving unless it was given its name.
 
-    `with_files` are made durable before the file gets its name: those that it speaks of. `then` are folders
-    whose entries are made durable together with its own folder's. Raises OSError.
+    Make `temporary` durable before `take_name`, and the folder after it. Raises OSError.
     """
-    temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(data)
-        sync_all([temporary, *with_files])
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_all([path.parent, *then])
+
+    def __init__(self, path: Path, data: bytes) -> None:
+        self.path = path
+        self.temporary = path.with_name(f".{path.name}.partial-{os.getpid()}")
+        try:
+            self.temporary.write_bytes(data)
+        except BaseException:
+            self.temporary.unlink(missing_ok=True)
+            raise
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was given no name."""
+        self.temporary.unlink(missing_ok=True)
+
+    def take_name(self) -> None:
+        """Put the content in its place, at once and whole."""
+        self.temporary.replace(self.path)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write a file so that it is either absent (or as before) or whole, also after a power loss."""
+    with Unnamed(path, data) as file:
+        sync_all([file.temporary])
+        file.take_name()
+    sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

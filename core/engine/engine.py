@@ -14,12 +14,20 @@ from core.campaign.manifest import Limits
 from core.campaign.plan import Planned
 from core.engine.cell import WARM_UP_QUERY, Cell
 from core.engine.checkpoint import cell_name, reusable_results
-from core.engine.executor import Executor, prepare_state, restored_tree
+from core.engine.executor import Executor, demand_unchanged_tree, prepare_state, restored_tree
 from core.engine.narrator import PHASES, Narrator
 from core.errors import RunError
 from core.retrievers.protocol import UnpassableError
 from core.run.events import NOT_CHOSEN, CampaignFinished, Event, EventLog, EventStream, Progress, State
-from core.run.evidence import Attempt, Result, Validation, accept_attempt, begin_attempt, publish_attempt
+from core.run.evidence import (
+    Acceptance,
+    Attempt,
+    Result,
+    Validation,
+    begin_attempt,
+    publish_accepted,
+    publish_attempt,
+)
 from core.run.layout import INDEX, WARM_UP, Operation, RunLayout
 from core.run.measurement import Measurement
 
@@ -124,6 +132,8 @@ class Engine:
             await self._verify()
             await self._run_plan()
             if not self._stopping:
+                with self._narrator.phase("verifying"):
+                    await asyncio.to_thread(self._demand_unchanged_trees)
                 state = "failed" if self._narrator.progress.failed else "complete"
                 with self._narrator.phase("scoring"):
                     await asyncio.to_thread(self._job.score)
@@ -150,6 +160,11 @@ class Engine:
             self._standing = await asyncio.to_thread(
                 reusable_results, job.cells, job.plan, job.cases, lambda: self._stopping
             )
+
+    def _demand_unchanged_trees(self) -> None:
+        asked = {cell.repository: cell for cell in self._job.cells.values() if cell.name in self._warm}
+        for cell in asked.values():
+            demand_unchanged_tree(cell, "a candidate")
 
     async def _run_plan(self) -> None:
         repository = None
@@ -212,6 +227,8 @@ class Engine:
 
     async def _warm_up(self, cell: Cell, case: Case) -> None:
         """Ask a cell that is cold something that nobody counts; kept like any attempt, never a result."""
+        if not cell.starts_process("primary"):
+            return
         if cell.name in self._warm and not self._executor.is_cold(cell):
             return
         self._warm.add(cell.name)
@@ -239,7 +256,7 @@ class Engine:
             elif self._stopping:
                 left = Validation("stopped")
             else:
-                left = await self._execute(cell, operation.kind, case, attempt)
+                left = await self._execute(cell, case, attempt)
             disturbed = disturbed or self._job.is_disturbed()
             index = self._indexes.get(cell.name)
             kept = await _to_its_end(
@@ -254,10 +271,13 @@ class Engine:
             self._narrator.attempted(cell, planned, attempt.number, measurement, kept.validation)
         return kept.result
 
-    async def _execute(self, cell: Cell, kind: str, case: Case | None, attempt: Attempt) -> Measurement:
+    async def _execute(self, cell: Cell, case: Case | None, attempt: Attempt) -> Measurement | Validation:
+        operation = attempt.operation
+        if not cell.starts_process(operation.kind):
+            return await asyncio.to_thread(cell.answer_without_process, operation, attempt.stdout)
         if case is None:
             return await self._executor.index(cell, attempt)
-        return await self._executor.ask(cell, kind, case, attempt)
+        return await self._executor.ask(cell, operation.kind, case, attempt)
 
 
 class _Kept(NamedTuple):
@@ -285,16 +305,27 @@ def _keep(
         validation = left
     else:
         validation, measured = _judged(cell, case, attempt, left), left.to_json()
-    publish_attempt(attempt, measured, validation, disturbed=disturbed)
     if validation.status != "accepted" or attempt.operation.kind == WARM_UP:
+        publish_attempt(attempt, measured, validation, disturbed=disturbed)
         return _Kept(validation, None)
-    return _Kept(validation, accept_attempt(cell.layout, attempt, cell.identity, index))
+    bound = Acceptance(cell.identity, index)
+    return _Kept(
+        validation,
+        publish_accepted(cell.layout, attempt, measured, validation, bound, disturbed=disturbed),
+    )
 
 
 def _judged(cell: Cell, case: Case | None, attempt: Attempt, measurement: Measurement) -> Validation:
-    """Judge an attempt, and undo what an index step wrote into the tree that others are asked about."""
+    """Judge an attempt, and undo what an index step wrote into the tree that others are asked about.
+
+    Raises IdentityError where it did what cannot be undone.
+    """
     validation = cell.judge(attempt.operation.kind, measurement, attempt, case)
-    if case is not None or cell.retriever.features.writes_repository:
+    if cell.retriever.features.writes_repository:
+        return validation
+    if case is not None:
+        if attempt.operation.kind == WARM_UP:
+            demand_unchanged_tree(cell, f"{cell.candidate}, or a candidate asked before it,")
         return validation
     changed = restored_tree(cell)
     if changed is None or validation.status != "accepted":

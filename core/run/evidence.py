@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.canonical import canonical_json, sha256, sha256_file
-from core.durable import write_durably
+from core.canonical import canonical_json, sha256
+from core.durable import Unnamed, sync_all, sync_directory
 from core.errors import IdentityError
 from core.run.layout import Operation, RunLayout
 
@@ -95,6 +95,13 @@ def begin_attempt(layout: RunLayout, operation: Operation, command: Mapping[str,
     return Attempt(operation, number, folder)
 
 
+class Acceptance(NamedTuple):
+    """What a result is bound to: its cell's identity, and for queries the index that was asked."""
+
+    cell: str
+    index_result: Result | None = None
+
+
 def publish_attempt(
     attempt: Attempt, measurement: Mapping[str, Any], validation: Validation, *, disturbed: bool = False
 ) -> None:
@@ -103,25 +110,86 @@ def publish_attempt(
     Until the measurement stands the attempt counts as interrupted. `disturbed` records that another
     campaign ran on the machine meanwhile.
     """
+    left = _left(attempt)
+    record = _measurement_bytes(attempt, left, measurement, validation, disturbed)
+    with Unnamed(attempt.folder / MEASUREMENT, record) as measured:
+        sync_all([measured.temporary, *left.filled])
+        measured.take_name()
+    sync_directory(attempt.folder)
+
+
+def publish_accepted(
+    layout: RunLayout,
+    attempt: Attempt,
+    measurement: Mapping[str, Any],
+    validation: Validation,
+    bound: Acceptance,
+    *,
+    disturbed: bool = False,
+) -> Result:
+    """Publish an attempt, then its operation's result; raises OSError.
+
+    The result gets its name once the measurement has its own for good, and so speaks of what is there.
+    """
+    left = _left(attempt)
+    record = _measurement_bytes(attempt, left, measurement, validation, disturbed)
+    result = Result(
+        attempt=attempt.number,
+        cell=bound.cell,
+        command_sha256=left.command.sha256,
+        stdout_sha256=left.stdout.sha256,
+        stderr_sha256=left.stderr.sha256,
+        measurement_sha256=sha256(record),
+        root=str(layout.root),
+        index_attempt=bound.index_result.attempt if bound.index_result else None,
+        index_measurement_sha256=bound.index_result.measurement_sha256 if bound.index_result else None,
+    )
+    path = layout.result(attempt.operation)
+    with (
+        Unnamed(attempt.folder / MEASUREMENT, record) as measured,
+        Unnamed(path, result_bytes(attempt.operation, result)) as accepted,
+    ):
+        sync_all([measured.temporary, accepted.temporary, *left.filled])
+        measured.take_name()
+        sync_all([attempt.folder, path.parent.parent])
+        accepted.take_name()
+    sync_directory(path.parent)
+    return result
+
+
+class _Left(NamedTuple):
+    """What an attempt left in its files, and those of them that hold anything."""
+
+    command: _Found
+    stdout: _Found
+    stderr: _Found
+    filled: tuple[Path, ...]  # an empty file has nothing to lose but its name, which its folder's sync keeps
+
+
+def _left(attempt: Attempt) -> _Left:
     command = _found(attempt.folder / COMMAND)
-    outputs = {name: _found(attempt.folder / name, missing_ok=True) for name in (STDOUT, STDERR)}
-    digests: dict[str, Any] = {
-        COMMAND: {"sha256": command.sha256},
-        **{name: found._asdict() for name, found in outputs.items()},
-    }
+    stdout, stderr = (_found(path, missing_ok=True) for path in (attempt.stdout, attempt.stderr))
+    files = (attempt.folder / COMMAND, command), (attempt.stdout, stdout), (attempt.stderr, stderr)
+    return _Left(command, stdout, stderr, tuple(path for path, found in files if found.bytes))
+
+
+def _measurement_bytes(
+    attempt: Attempt, left: _Left, measurement: Mapping[str, Any], validation: Validation, disturbed: bool
+) -> bytes:
     record = {
         "format": MEASUREMENT_FORMAT,
         "operation": str(attempt.operation),
         "attempt": attempt.number,
-        "digests": digests,
+        "digests": {
+            COMMAND: {"sha256": left.command.sha256},
+            STDOUT: left.stdout._asdict(),
+            STDERR: left.stderr._asdict(),
+        },
         "disturbed": disturbed,
         "measurement": measurement,
         "validation": {key: value for key, value in asdict(validation).items() if value is not None},
     }
-    # An empty file has nothing to lose but its name, which its folder's sync keeps.
-    filled = [attempt.folder / name for name, found in outputs.items() if found.bytes]
-    data = canonical_json(record) + b"\n"
-    write_durably(attempt.folder / MEASUREMENT, data, with_files=(attempt.folder / COMMAND, *filled))
+    return canonical_json(record) + b"\n"
 
 
 class _Found(NamedTuple):
@@ -137,28 +205,6 @@ def _found(path: Path, *, missing_ok: bool = False) -> _Found:
     with open(descriptor, "rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
         return _Found(stream.tell(), digest)
-
-
-def accept_attempt(layout: RunLayout, attempt: Attempt, cell: str, index: Result | None = None) -> Result:
-    """Publish an attempt as its operation's result; raises OSError."""
-    record = read_measurement(attempt.folder)
-    result = Result(
-        attempt=attempt.number,
-        cell=cell,
-        command_sha256=record["digests"][COMMAND]["sha256"],
-        stdout_sha256=record["digests"][STDOUT]["sha256"],
-        stderr_sha256=record["digests"][STDERR]["sha256"],
-        measurement_sha256=sha256_file(attempt.folder / MEASUREMENT),
-        root=str(layout.root),
-        index_attempt=index.attempt if index else None,
-        index_measurement_sha256=index.measurement_sha256 if index else None,
-    )
-    write_durably(
-        layout.result(attempt.operation),
-        result_bytes(attempt.operation, result),
-        then=(layout.operation(attempt.operation).parent,),
-    )
-    return result
 
 
 def result_bytes(operation: Operation, result: Result) -> bytes:

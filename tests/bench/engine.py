@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import core.retrievers
 from core import api
-from core.durable import write_durably
+from core.durable import Unnamed, sync_all, sync_directory
 from core.engine import machine
 from core.repositories import RepositoryEntry
 from tests.bench.retrievers.instant import ECHO, TRUE
@@ -130,8 +130,13 @@ def _bare_files(folder: Path) -> list[float]:
         for descriptor in descriptors:
             os.close(descriptor)
         outputs = [attempt / name for name, size in _SIZES if size]
-        write_durably(attempt / "measurement.json", bytes(900), with_files=outputs)
-        write_durably(operation / "result.json", bytes(700), then=[folder])
+        measurement, result = attempt / "measurement.json", operation / "result.json"
+        with Unnamed(measurement, bytes(900)) as measured, Unnamed(result, bytes(700)) as accepted:
+            sync_all([measured.temporary, accepted.temporary, *outputs])
+            measured.take_name()
+            sync_all([attempt, folder])
+            accepted.take_name()
+        sync_directory(operation)
 
     return [seconds(lambda number=number: once(number)) for number in range(QUERIES // 2)]  # type: ignore[misc]
 

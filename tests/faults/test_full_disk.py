@@ -56,13 +56,12 @@ def demand_told(run: Path, expected: re.Pattern[str] = REMEDY) -> None:
 WRITES = [
     ("the mark of what is started", "core.engine.executor.end_remains", 1),
     ("a command", "core.engine.engine.begin_attempt", 4),
-    ("a measurement", "core.engine.engine.publish_attempt", 4),
-    ("a result", "core.engine.engine.accept_attempt", 4),
+    ("a measurement and its result", "core.engine.engine.publish_accepted", 4),
     ("a retriever's state", "core.engine.engine.prepare_state", 2),
 ]
 MORE_WRITES = [
-    ("the first measurement", "core.engine.engine.publish_attempt", 1),
-    ("the result of an index", "core.engine.engine.accept_attempt", 1),
+    ("the result of an index", "core.engine.engine.publish_accepted", 1),
+    ("the measurement of a warm-up", "core.engine.engine.publish_attempt", 1),
     ("a session's errors", "core.engine.executor.child_environment", 3),
 ]
 

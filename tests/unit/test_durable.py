@@ -9,26 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import durable
-from core.durable import sync_all, write_durably
-
-
-def test_what_a_record_speaks_of_is_durable_before_the_record_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    output, record = tmp_path / "stdout", tmp_path / "folder" / "record.json"
-    output.write_bytes(b"out")
-    record.parent.mkdir()
-    synced: list[tuple[str, bool]] = []
-    real = durable._sync
-
-    def sync(path: Path) -> None:
-        real(path)
-        synced.append((path.name.partition(".partial")[0], record.exists()))
-
-    monkeypatch.setattr(durable, "_sync", sync)
-    write_durably(record, b"{}", with_files=[output], then=[tmp_path])
-    assert sorted(synced[:2]) == [(".record.json", False), ("stdout", False)]
-    assert sorted(synced[2:]) == [("folder", True), (tmp_path.name, True)]
+from core.durable import Unnamed, sync_all, write_durably
 
 
 def test_a_sync_that_fails_beside_others_leaves_no_record(
@@ -44,9 +25,27 @@ def test_a_sync_that_fails_beside_others_leaves_no_record(
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(OSError, match="Input/output error"):
-        write_durably(tmp_path / "record.json", b"{}", with_files=[broken])
+    with (
+        pytest.raises(OSError, match="Input/output error"),
+        Unnamed(tmp_path / "record.json", b"{}") as record,
+    ):
+        sync_all([record.temporary, broken, tmp_path])
+        record.take_name()
     assert [path.name for path in tmp_path.iterdir()] == ["stdout"]
+
+
+def test_a_file_that_cannot_be_made_durable_is_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_durably(tmp_path / "record.json", b"old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_durably(tmp_path / "record.json", b"new")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
 
 
 def test_where_no_thread_may_be_started_syncs_come_one_after_the_other(

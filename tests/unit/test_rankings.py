@@ -16,7 +16,13 @@ from core.errors import IdentityError, InputError
 from core.rankings import Observation, RunReader
 from core.retrievers import registry
 from core.retrievers.protocol import AnswerError, Configuration, Features
-from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt
+from core.run.evidence import (
+    Acceptance,
+    Validation,
+    begin_attempt,
+    publish_accepted,
+    publish_attempt,
+)
 from core.run.layout import Operation
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.finished import CASES, OPERATIONS, Finished, finished_run
@@ -106,8 +112,8 @@ def test_a_stopped_query_is_missing(finished: Finished) -> None:
 def test_queries_of_an_index_that_was_replaced_are_missing(finished: Finished) -> None:
     layout = RunReader(finished.run).layout
     attempt = begin_attempt(layout, INDEX, {})
-    publish_attempt(attempt, {"outcome": "exited"}, Validation("accepted", units=3))
-    accept_attempt(layout, attempt, RunReader(finished.run).record.cell("a", "store"))
+    bound = Acceptance(RunReader(finished.run).record.cell("a", "store"))
+    publish_accepted(layout, attempt, {"outcome": "exited"}, Validation("accepted", units=3), bound)
 
     reader = RunReader(finished.run)
     assert statuses(reader) == {"accepted": 1 + OPERATIONS, "missing": 2 * CASES}

@@ -16,7 +16,13 @@ from core.outcomes import read_outcomes
 from core.rankings import RunReader
 from core.rescoring import run_facts
 from core.retrievers import registry
-from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt, read_result
+from core.run.evidence import (
+    Acceptance,
+    Validation,
+    begin_attempt,
+    publish_accepted,
+    read_result,
+)
 from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock
 from tests.support.campaigns import campaign, fake, make_scene, run_new
@@ -134,9 +140,10 @@ def test_operations_beside_another_campaign_are_counted_and_told(finished: Finis
     operation = seen.planned.operation
     attempt = begin_attempt(layout, operation, {})
     attempt.stdout.write_bytes(seen.stdout)
-    publish_attempt(attempt, {"outcome": "answered"}, Validation("accepted"), disturbed=True)
     index = read_result(layout, Operation(operation.candidate, operation.repository, "index"))
-    accept_attempt(layout, attempt, reader.record.cell(operation.candidate, operation.repository), index)
+    bound = Acceptance(reader.record.cell(operation.candidate, operation.repository), index)
+    answered, accepted = {"outcome": "answered"}, Validation("accepted")
+    publish_accepted(layout, attempt, answered, accepted, bound, disturbed=True)
 
     rescored = api.rescore(finished.run, write=True)
     assert (rescored.unaccepted, rescored.facts.disturbed) == (0, (1, 2 * OPERATIONS))

@@ -8,15 +8,23 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from core import api
 from core.rankings import RunReader
 from core.run.events import CampaignFinished, Event, EventLog, Heartbeat, Paused, Progress
-from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt
+from core.run.evidence import (
+    Acceptance,
+    Validation,
+    begin_attempt,
+    publish_accepted,
+    publish_attempt,
+)
 from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock
+from core.status import run_status
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.finished import CASES, OPERATIONS, Finished, finished_run
 
@@ -118,8 +126,8 @@ def test_a_run_that_was_only_created_is_interrupted(tmp_path: Path) -> None:
 def test_answers_of_an_index_that_was_replaced_do_not_count(finished: Finished) -> None:
     layout = RunLayout(finished.run)
     attempt = begin_attempt(layout, INDEX, {})
-    publish_attempt(attempt, {"outcome": "exited"}, Validation("accepted"))
-    accept_attempt(layout, attempt, RunReader(finished.run).record.cell("a", "store"))
+    bound = Acceptance(RunReader(finished.run).record.cell("a", "store"))
+    publish_accepted(layout, attempt, {"outcome": "exited"}, Validation("accepted"), bound)
     status = api.run_status(finished.run)
     assert (status.state, status.accepted) == ("interrupted", OPERATIONS + 1)
     rescored = api.rescore(finished.run, write=False)
@@ -209,3 +217,34 @@ def test_broken_evidence_does_not_break_the_listing(finished: Finished, name: st
         layout.result(operation).unlink()
         (layout.attempt(operation, 1) / name).write_bytes(raw)
     assert api.run_status(finished.run).accepted == 2 * OPERATIONS - 1
+
+
+@pytest.mark.parametrize("state", ["waiting", "stopping", "running"])
+def test_a_fresh_heartbeat_tells_what_the_engine_does(
+    finished: Finished, held: RunLock, state: Literal["waiting", "stopping", "running"]
+) -> None:
+    narrate(finished.run, Heartbeat(state=state, progress=COUNTS))
+    assert api.run_status(finished.run).state == state
+
+
+def test_brief_takes_the_counts_of_a_run_that_is_executed_from_its_latest_event(
+    finished: Finished, held: RunLock
+) -> None:
+    planned = 2 * OPERATIONS
+    narrate(finished.run, Heartbeat(progress=Progress(completed=5, planned=planned, failed=2)))
+    brief = run_status(finished.run, brief=True)
+    assert (brief.accepted, brief.failed, brief.planned) == (3, 2, planned)
+    held.release()
+    assert run_status(finished.run, brief=True).accepted == planned
+
+
+@pytest.mark.parametrize(
+    "progress",
+    [Progress(completed=1, planned=2), Progress(completed=-1, planned=2 * OPERATIONS)],
+    ids=["of_another_plan", "impossible"],
+)
+def test_brief_counts_evidence_where_the_latest_event_tells_nonsense(
+    finished: Finished, held: RunLock, progress: Progress
+) -> None:
+    narrate(finished.run, Heartbeat(progress=progress))
+    assert run_status(finished.run, brief=True).accepted == 2 * OPERATIONS

@@ -14,7 +14,14 @@ import pytest
 from core.browse import reading
 from core.browse.operations import Facts, Task, read_facts
 from core.rankings import EvidenceReader
-from core.run.evidence import Validation, accept_attempt, begin_attempt, publish_attempt, read_result
+from core.run.evidence import (
+    Acceptance,
+    Validation,
+    begin_attempt,
+    publish_accepted,
+    publish_attempt,
+    read_result,
+)
 from core.run.layout import INDEX, Operation, RunLayout
 from core.run.record import read_run
 from tests.support.campaigns import campaign, fake, make_scene, run_new
@@ -70,13 +77,14 @@ def add_attempt(
     layout = RunLayout(run)
     attempt = begin_attempt(layout, operation, {})
     attempt.stdout.write_bytes(stdout)
-    publish_attempt(attempt, MEASURED, validation)
-    if accept:
-        record = read_run(run)
-        index = None
-        if operation.kind != INDEX:
-            index = read_result(layout, Operation(operation.candidate, operation.repository, INDEX))
-        accept_attempt(layout, attempt, record.cell(operation.candidate, operation.repository), index)
+    if not accept:
+        publish_attempt(attempt, MEASURED, validation)
+        return
+    index = None
+    if operation.kind != INDEX:
+        index = read_result(layout, Operation(operation.candidate, operation.repository, INDEX))
+    bound = Acceptance(read_run(run).cell(operation.candidate, operation.repository), index)
+    publish_accepted(layout, attempt, MEASURED, validation, bound)
 
 
 class Readings:

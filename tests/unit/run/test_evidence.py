@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,13 @@ import pytest
 from core.errors import IdentityError
 from core.run import evidence
 from core.run.evidence import (
+    Acceptance,
     Attempt,
     Result,
     Validation,
-    accept_attempt,
     begin_attempt,
     load_measurement,
+    publish_accepted,
     publish_attempt,
     read_command,
     read_measurement,
@@ -37,16 +40,22 @@ def layout(tmp_path: Path) -> RunLayout:
     return RunLayout(tmp_path)
 
 
-def finished(layout: RunLayout, operation: Operation = INDEX, status: str = "accepted") -> Attempt:
+def begun(layout: RunLayout, operation: Operation = INDEX) -> Attempt:
     attempt = begin_attempt(layout, operation, {"form": "one-shot", "steps": []})
     attempt.stdout.write_bytes(b"out")
     attempt.stderr.write_bytes(b"err")
+    return attempt
+
+
+def finished(layout: RunLayout, operation: Operation = INDEX, status: str = "accepted") -> Attempt:
+    attempt = begun(layout, operation)
     publish_attempt(attempt, MEASURED, Validation(status))
     return attempt
 
 
 def accepted(layout: RunLayout, operation: Operation = INDEX, index: Result | None = None) -> Result:
-    return accept_attempt(layout, finished(layout, operation), "cell", index)
+    bound = Acceptance("cell", index)
+    return publish_accepted(layout, begun(layout, operation), MEASURED, Validation("accepted"), bound)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -129,32 +138,44 @@ def test_evidence_that_differs_from_its_digest_is_named(layout: RunLayout, name:
     assert verify_result(layout, INDEX, result).changed == (f"a/store/index/attempt-0001/{name}: {expected}",)
 
 
-@pytest.mark.parametrize("call", ["fsync", "write"])
+def refuse(at: int) -> Callable[..., None]:
+    """Return a sync that a full disk refuses from its `at`-th call on."""
+    calls = count(1)
+
+    def sync(*_: Any) -> None:
+        if next(calls) >= at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    return sync
+
+
+@pytest.mark.parametrize("accept", [True, False])
 def test_a_full_disk_leaves_no_result_and_no_half_written_record(
-    layout: RunLayout, monkeypatch: pytest.MonkeyPatch, call: str
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch, accept: bool
 ) -> None:
     attempt = begin_attempt(layout, INDEX, {})
     attempt.stdout.write_bytes(b"out")
-
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        if call == "fsync":
-            patch.setattr(os, "fsync", full)
+    monkeypatch.setattr(evidence, "sync_all", refuse(1))
+    with pytest.raises(OSError, match="No space left"):
+        if accept:
+            publish_accepted(layout, attempt, MEASURED, Validation("accepted"), Acceptance("cell"))
         else:
-            patch.setattr(evidence, "write_durably", full)
-        with pytest.raises(OSError, match="No space left"):
-            publish_attempt(attempt, MEASURED, Validation("accepted"))
+            publish_attempt(attempt, MEASURED, Validation("failed"))
     with pytest.raises(FileNotFoundError):
         read_measurement(attempt.folder)
-    assert {path.name for path in attempt.folder.iterdir()} <= {"command.json", "stdout", "stderr"}
+    assert read_result(layout, INDEX) is None
+    assert {path.name for path in attempt.folder.iterdir()} == {"command.json", "stdout", "stderr"}
+    assert [path.name for path in layout.operation(INDEX).iterdir()] == ["attempt-0001"]
 
-    publish_attempt(attempt, MEASURED, Validation("accepted"))
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="No space left"):
-            accept_attempt(layout, attempt, "cell")
+
+def test_a_result_has_no_name_before_its_measurement_has_one_for_good(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempt = begun(layout)
+    monkeypatch.setattr(evidence, "sync_all", refuse(2))
+    with pytest.raises(OSError, match="No space left"):
+        publish_accepted(layout, attempt, MEASURED, Validation("accepted"), Acceptance("cell"))
+    assert read_measurement(attempt.folder)["measurement"] == MEASURED
     assert read_result(layout, INDEX) is None
     assert [path.name for path in layout.operation(INDEX).iterdir()] == ["attempt-0001"]
 
