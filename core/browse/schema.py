@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from core.errors import InputError
 from core.ranking import LEVELS, Level
 
-SCHEMA = 1
+SCHEMA = 2
 STATUSES = ("missing", "answered", "empty", "failed", "unsupported", "changed")
 MISSING, ANSWERED, EMPTY, FAILED, UNSUPPORTED, CHANGED = range(len(STATUSES))
 KINDS = ("index", "primary", "ctx")

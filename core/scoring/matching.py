@@ -5,7 +5,8 @@ Three rules, from fine to coarse; each accepts whatever the finer ones accept:
 - *exact*: the paths are equal; the target's line is 0 or equals the result's; the target's kind is
   `file` or equals the result's. A result without kind fits any kind; one without line fits line 0 only.
 - *span*: as exact, but the target's line may lie anywhere from the result's `line` to its `end_line`.
-- *file*: the paths are equal.
+- *file*: the paths are equal. Ranks count files, each at its best place: a retriever that returns several
+  places of a file must not fall behind one that returns the file once.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def matches(location: Location, target: Target, level: Level) -> bool:
 
 
 def target_ranks(ranking: Iterable[Location], targets: Sequence[Target], level: Level) -> TargetRanks:
-    """Return for each target the 1-based rank of the first result that matches it, or None."""
+    """Return for each target the 1-based rank of the first result (or file) that matches it, or None."""
     return target_ranks_by_level(ranking, targets)[level]
 
 
@@ -56,13 +57,15 @@ def target_ranks_by_level(
     found: dict[Level, list[int | None]] = {level: [None] * len(targets) for level in LEVELS}
     # `exact` implies the coarser levels, so once every target is found exactly nothing can change.
     unfound = len(targets)
+    files: set[str] = set()
     for rank, location in enumerate(ranking, start=1):
+        files.add(location.path)
         if location.path not in wanted:
             continue
         for position in wanted[location.path]:
             for level in LEVELS:
                 if found[level][position] is None and matches(location, targets[position], level):
-                    found[level][position] = rank
+                    found[level][position] = len(files) if level == "file" else rank
                     unfound -= level == "exact"
         if unfound == 0:
             break

@@ -80,11 +80,19 @@ def test_each_level_accepts_what_the_finer_ones_accept(location: Location, targe
 def test_a_targets_rank_is_that_of_its_first_match(
     ranking: list[Location], wanted: list[Target], level: Level
 ) -> None:
+    counted = [Location(path) for path in dict.fromkeys(found.path for found in ranking)]
+    places = counted if level == "file" else ranking
     expected = tuple(
-        next((rank for rank, found in enumerate(ranking, 1) if matches(found, target, level)), None)
+        next((rank for rank, found in enumerate(places, 1) if matches(found, target, level)), None)
         for target in wanted
     )
     assert target_ranks(ranking, wanted, level) == expected
+
+
+def test_by_file_several_places_of_a_file_take_one_rank() -> None:
+    places = [Location("x.py", 1), Location("x.py", 5), Location("x.py", 9), Location("a.py", 3)]
+    assert target_ranks(places, [MODULE], "file") == (2,)
+    assert target_ranks(places, [MODULE], "exact") == (4,)
 
 
 def test_ranks_count_from_one_and_one_result_can_answer_two_targets() -> None:
