@@ -27,7 +27,7 @@ def frozen_suffix(record: RunRecord, candidate: str) -> str:
 
 
 def _features(record: RunRecord, candidate: str) -> Features:
-    found = {name: _field(record, candidate, "features", name) for name in Features._fields}
+    found = {name: _feature(record, candidate, name) for name in Features._fields}
     channels, level = found.pop("channels"), found.pop("level")
     if (
         not isinstance(channels, list)
@@ -37,6 +37,16 @@ def _features(record: RunRecord, candidate: str) -> Features:
     ):
         raise _unreadable(record, candidate)
     return Features(channels=frozenset(channels), level=level, **found)
+
+
+def _feature(record: RunRecord, candidate: str, name: str) -> Any:
+    """Return one feature; one that older runs know nothing of is as it was for all of them, its default."""
+    try:
+        return _field(record, candidate, "features", name)
+    except IdentityError:
+        if name not in Features._field_defaults:
+            raise
+        return Features._field_defaults[name]
 
 
 def _field(record: RunRecord, candidate: str, group: str, name: str) -> Any:

@@ -12,9 +12,9 @@ from core.banks.case import Case
 from core.campaign.places import cell_place
 from core.engine.commands import command_record, portable_text
 from core.ranking import Channel
-from core.retrievers.protocol import AnswerError, Place, Retriever, Step
+from core.retrievers.protocol import AnswerError, Place, Recorded, Retriever, Step
 from core.run.evidence import Attempt, Validation
-from core.run.layout import Operation, RunLayout
+from core.run.layout import INDEX, Operation, RunLayout
 from core.run.measurement import Measurement
 from core.run.record import RunRecord
 
@@ -33,6 +33,8 @@ class Cell:
     layout: RunLayout
     place: Place
     depth: int  # how many results a query asks for
+    probe_depth: int  # and a probe
+    private: bool = False  # its repository's paths are not told
 
     @property
     def name(self) -> str:
@@ -58,15 +60,19 @@ class Cell:
     def query_step(self, kind: str, channel: Channel, text: str) -> Step:
         """Return the one-shot step of a primary query or a probe; raises UnpassableError."""
         if kind == "ctx":
-            return self.retriever.probe(self.place, text, self.depth)
+            return self.retriever.probe(self.place, text, self.probe_depth)
         return self.retriever.query(self.place, channel, text, self.depth)
 
     def request(self, kind: str, channel: Channel, text: str) -> bytes:
         """Return the line that asks the session; raises UnpassableError."""
-        return self.retriever.request("probe" if kind == "ctx" else "query", channel, text, self.depth)
+        if kind == "ctx":
+            return self.retriever.request("probe", channel, text, self.probe_depth)
+        return self.retriever.request("query", channel, text, self.depth)
 
     def expected_command(self, operation: Operation, case: Case | None) -> dict[str, Any]:
         """Return the command that an operation's evidence must hold; raises UnpassableError."""
+        if not self.retriever.features.executes:
+            return {"form": "recorded", "steps": []}
         if case is None:
             return command_record(self.index_steps(), self.layout, self.place)
         if self.uses_session:
@@ -90,6 +96,14 @@ class Cell:
         if measurement.outcome == "stopped":
             return Validation("stopped")
         error_class, message = process_failure(measurement)
+        if (
+            error_class == "nonzero_exit"
+            and case is not None
+            and self._found_nothing(kind, case, measurement)
+        ):
+            validation = self.read(kind, attempt.stdout.read_bytes())
+            if validation.status == "accepted" and not validation.returned:
+                return validation
         if error_class is not None:
             tail = _tail(attempt.stderr)
             return Validation("failed", error_class, f"{message}; stderr ends: {tail}" if tail else message)
@@ -100,6 +114,31 @@ class Cell:
         if not self.retriever.is_answer_to(self.request(kind, case.channel, case.query), stdout):
             return Validation("failed", "out_of_step", "the session's line answers another request")
         return validation
+
+    def _found_nothing(self, kind: str, case: Case, measurement: Measurement) -> bool:
+        """Tell whether a command's exit code is its way to say that nothing was found."""
+        if self.uses_session:
+            return False
+        return measurement.exit_code in self.query_step(kind, case.channel, case.query).empty_exit_codes
+
+    def starts_process(self, kind: str) -> bool:
+        """Whether an operation of this kind starts anything."""
+        features = self.retriever.features
+        return features.executes and (features.indexes or kind != INDEX)
+
+    def answer_without_process(self, operation: Operation, stdout: Path) -> Validation:
+        """Judge an operation that starts nothing; a recorded answer is kept as if it had been printed.
+
+        Raises OSError where it cannot be kept.
+        """
+        if operation.case is not None and isinstance(self.retriever, Recorded):
+            try:
+                stdout.write_bytes(self.retriever.recorded_answer(operation.case))
+            except AnswerError as error:
+                return Validation("failed", error.kind, str(error))
+        else:
+            stdout.touch()
+        return self.read(operation.kind, stdout.read_bytes())
 
     def read(self, kind: str, stdout: bytes) -> Validation:
         """Read an operation's output, and for an index its state, and say whether it can be accepted."""
@@ -114,7 +153,7 @@ class Cell:
                     state_digest=complete.digest,
                 )
             if kind == "ctx":
-                context = self.retriever.read_context(stdout, self.place, self.depth)
+                context = self.retriever.read_context(stdout, self.place, self.probe_depth)
                 return Validation("accepted", returned=len(context.ranking))
             answer = self.retriever.read_ranking(stdout, self.place, self.depth)
         except AnswerError as error:
@@ -160,8 +199,11 @@ def make_cell(record: RunRecord, candidate: str, repository: str, retriever: Ret
     """Return one cell of a run, with its place on disk."""
     place = cell_place(record.layout, candidate, repository, retriever)
     identity = record.cell(candidate, repository)
-    depth = record.controls["depth"]
-    return Cell(candidate, repository, identity, retriever, record.layout, place, depth)
+    depth, probe_depth = record.controls["depth"], record.probe_depth
+    private = repository in record.private
+    return Cell(
+        candidate, repository, identity, retriever, record.layout, place, depth, probe_depth, private
+    )
 
 
 def make_cells(record: RunRecord, retrievers: Mapping[str, Retriever]) -> dict[str, Cell]:

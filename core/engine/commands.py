@@ -54,6 +54,7 @@ def command_record(
                 "cwd": kept(str(step.cwd)),
                 "environment": environment(step.environment),
                 **({"secrets": sorted(step.secrets)} if step.secrets else {}),
+                **({"empty_exit_codes": [*step.empty_exit_codes]} if step.empty_exit_codes else {}),
             }
             for step in steps
         ],

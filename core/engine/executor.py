@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.banks.case import Case
 from core.campaign.manifest import Limits
-from core.campaign.sources import copy_frozen, read_frozen, restore_frozen
+from core.campaign.sources import FrozenSource, copy_frozen, read_frozen, restore_frozen, verify_frozen
 from core.engine import processes
 from core.engine.cell import Cell
 from core.engine.processes import Sample, Session, Supervisor, child_environment
@@ -141,18 +141,43 @@ def restored_tree(cell: Cell) -> str | None:
 
     Raises IdentityError where tracked files were changed, which cannot be undone.
     """
+    found, remaining = restore_frozen(cell.layout.repositories, _source(cell))
+    if remaining:
+        raise IdentityError(
+            f"{cell.layout.source(cell.repository)}: {cell.candidate} changed the frozen sources while it "
+            f"indexed them ({_told(cell, remaining)}), so that nobody can go on with this run. Begin a new "
+            "one without that candidate, or with its retriever declared as one that writes there"
+        )
+    return "; ".join(found[:5]) if found else None
+
+
+def demand_unchanged_tree(cell: Cell, culprit: str) -> None:
+    """Raise IdentityError, which names `culprit`, where a cell's frozen tree is not what was frozen.
+
+    Unlike what an index step adds, this is not undone: answers were given about it already.
+    """
+    found = verify_frozen(cell.layout.repositories, _source(cell))
+    if found:
+        raise IdentityError(
+            f"{cell.layout.source(cell.repository)}: {culprit} changed the frozen sources while it answered "
+            f"queries ({_told(cell, found)}), so that answers are about other files than those that were "
+            "frozen, and nobody can go on with this run. Begin a new one without it, or with its retriever "
+            "declared as one that writes there"
+        )
+
+
+def _source(cell: Cell) -> FrozenSource:
     source = read_frozen(cell.layout.repositories, cell.repository)
     if source is None:
         gone = cell.layout.source(cell.repository)
         raise IdentityError(f"{gone}: the frozen tree is gone; begin a new run")
-    found, remaining = restore_frozen(cell.layout.repositories, source)
-    if remaining:
-        raise IdentityError(
-            f"{cell.layout.source(cell.repository)}: {cell.candidate} changed the frozen sources while it "
-            f"indexed them ({'; '.join(remaining[:3])}), so that nobody can go on with this run. Begin a new "
-            "one without that candidate, or with its retriever declared as one that writes there"
-        )
-    return "; ".join(found[:5]) if found else None
+    return source
+
+
+def _told(cell: Cell, differences: Sequence[str]) -> str:
+    if cell.private:
+        return f"{len(differences)} files differ; a private repository's paths are not told"
+    return "; ".join(differences[:3])
 
 
 def _environment(cell: Cell, steps: Sequence[Step]) -> Mapping[str, str]:

@@ -75,7 +75,8 @@ class Machine:
     async def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._guests += 1
         try:
-            with contextlib.suppress(OSError):
+            # Cancelled when the loop ends; asyncio of Python 3.11 prints a traceback for a task that ends so.
+            with contextlib.suppress(OSError, asyncio.CancelledError):
                 await reader.read()
         finally:
             self._guests -= 1

@@ -15,7 +15,7 @@ a line too late is never taken for the next one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from core.canonical import load_json
@@ -30,6 +30,7 @@ INDEX_FORMAT = "boresight-index@1"
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 MAX_PATH_BYTES = 4096
 MAX_LINE = 2**31 - 1
+_SHOWN_BEGINNING = 60  # characters
 
 _ROW_FIELDS = frozenset({"path", "line", "end_line", "kind", "score"})
 _COUNTS = ("units", "emb", "docs", "vectors")
@@ -57,10 +58,7 @@ def read_ranking(stdout: bytes, limit: int) -> Answer:
     Raises AnswerError: `empty_output`, `too_long`, `invalid_utf8`, `invalid_json`, `wrong_shape`,
     `outside_repository`, `bad_path`, `bad_line`, `unknown_kind`, `bad_score`.
     """
-    rows = _results(stdout, RANKING_FORMAT, excerpts=False)
-    kept, duplicates = _distinct(rows)
-    surplus = max(len(kept) - limit, 0)
-    return Answer(tuple(row.location for row in kept[:limit]), duplicates, surplus)
+    return ranked((row.location for row in _results(stdout, RANKING_FORMAT, excerpts=False)), limit)
 
 
 def read_context(stdout: bytes, limit: int) -> Context:
@@ -68,7 +66,12 @@ def read_context(stdout: bytes, limit: int) -> Context:
 
     Raises AnswerError as `read_ranking` does.
     """
-    kept, _ = _distinct(_results(stdout, CONTEXT_FORMAT, excerpts=True))
+    return joined_context(_results(stdout, CONTEXT_FORMAT, excerpts=True), limit)
+
+
+def joined_context(rows: Iterable[tuple[Location, str]], limit: int) -> Context:
+    """Return the text of the first `limit` results, given with their excerpts; duplicates are dropped."""
+    kept, _ = _distinct([_Row(*row) for row in rows])
     kept = kept[:limit]
     text = "\n\n".join(f"{_place(row.location)}\n{row.excerpt}" for row in kept)
     return Context(text, tuple(row.location for row in kept))
@@ -100,20 +103,43 @@ def _results(stdout: bytes, form: str, *, excerpts: bool) -> list[_Row]:
     return [_row(result, f"results[{number}]", excerpts) for number, result in enumerate(results)]
 
 
-def _document(stdout: bytes, form: str, fields: frozenset[str]) -> dict[str, Any]:
+def read_text(stdout: bytes) -> str:
+    """Return an output as text; raises AnswerError: `too_long`, `invalid_utf8`."""
     if len(stdout) > MAX_ANSWER_BYTES:
         raise AnswerError("too_long", f"found {len(stdout)} bytes, expected at most {MAX_ANSWER_BYTES}")
     try:
-        text = stdout.decode("utf-8")
+        return stdout.decode("utf-8")
     except UnicodeDecodeError as error:
         found = f"byte 0x{stdout[error.start]:02x} at offset {error.start}"
         raise AnswerError("invalid_utf8", f"found {found}, expected UTF-8") from None
+
+
+def read_json(stdout: bytes, expected: str) -> Any:
+    """Return an output that is one JSON document, `expected` in the words of messages.
+
+    Raises AnswerError: those of `read_text`, `empty_output`, and `invalid_json` (a banner before it
+    included), which tells what the output begins with.
+    """
+    text = read_text(stdout)
     if not text.strip():
-        raise AnswerError("empty_output", f"found nothing, expected {form}")
+        raise AnswerError("empty_output", f"found nothing, expected {expected}")
+    return parsed_json(text, "the output")
+
+
+def parsed_json(text: str, name: str) -> Any:
+    """Return the JSON document that a text is; raises AnswerError `invalid_json` with its beginning."""
     try:
-        document = load_json(text)
+        return load_json(text)
     except ValueError as error:
-        raise AnswerError("invalid_json", f"not valid JSON: {printable(str(error), 200)}") from None
+        begins = printable(text.strip()[:_SHOWN_BEGINNING].partition("\n")[0])
+        raise AnswerError(
+            "invalid_json",
+            f"{name} is not valid JSON: {printable(str(error), 200)}; it begins with {begins!r}",
+        ) from None
+
+
+def _document(stdout: bytes, form: str, fields: frozenset[str]) -> dict[str, Any]:
+    document = read_json(stdout, form)
     if not isinstance(document, dict):
         raise AnswerError("wrong_shape", f"found {_shown(document)}, expected an object")
     if document.get("format") != form:
@@ -126,13 +152,9 @@ def _row(result: Any, place: str, excerpts: bool) -> _Row:
     if not isinstance(result, dict):
         raise AnswerError("wrong_shape", f"{place}: found {_shown(result)}, expected an object")
     _refuse_unknown(result, _ROW_FIELDS | {"excerpt"} if excerpts else _ROW_FIELDS, place)
-    line = _line(result.get("line"), f"{place}.line")
-    location = Location(
-        path=_path(result.get("path"), f"{place}.path"),
-        line=line,
-        end_line=_end_line(result.get("end_line"), line, f"{place}.end_line"),
-        kind=_kind(result.get("kind"), f"{place}.kind"),
-        score=_score(result.get("score"), f"{place}.score"),
+    find = result.get
+    location = checked_location(
+        place, find("path"), find("line"), find("end_line"), find("kind"), find("score")
     )
     excerpt = result.get("excerpt") if excerpts else ""
     if not isinstance(excerpt, str):
@@ -225,6 +247,31 @@ def _distinct(rows: list[_Row]) -> tuple[list[_Row], int]:
     for row in rows:
         kept.setdefault(row.location[:4], row)
     return list(kept.values()), len(rows) - len(kept)
+
+
+def checked_location(
+    place: str, path: Any, line: Any = None, end_line: Any = None, kind: Any = None, score: Any = None
+) -> Location:
+    """Return a result that some other form tells of, held to the rules of this one.
+
+    `place` is what messages call it, such as `results[0]`. Raises AnswerError as `read_ranking` does.
+    """
+    first = _line(line, f"{place}.line")
+    return Location(
+        path=_path(path, f"{place}.path"),
+        line=first,
+        end_line=_end_line(end_line, first, f"{place}.end_line"),
+        kind=_kind(kind, f"{place}.kind"),
+        score=_score(score, f"{place}.score"),
+    )
+
+
+def ranked(locations: Iterable[Location], limit: int) -> Answer:
+    """Return a ranking of at most `limit` results, with what was dropped as duplicates or surplus counted."""
+    rows = [_Row(location, "") for location in locations]
+    kept, duplicates = _distinct(rows)
+    surplus = max(len(kept) - limit, 0)
+    return Answer(tuple(row.location for row in kept[:limit]), duplicates, surplus)
 
 
 def session_id(stdout: bytes) -> str | None:

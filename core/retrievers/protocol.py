@@ -1,7 +1,8 @@
 """What a retrieval system must tell Boresight so that its answers can be measured.
 
 A retriever describes commands and reads their output; the engine alone runs what is measured, keeps the
-raw output, and hands it back to be read. Only `fingerprint` may ask an executable what it is.
+raw output, and hands it back to be read. An executable is asked what it is only where something is about to
+run (for a fingerprint, a configuration, a command's options), never to read what it left.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Step(NamedTuple):
     cwd: Path
     environment: Mapping[str, str] = {}  # added to the allow-listed environment, and kept as evidence
     secrets: tuple[str, ...] = ()  # names of variables passed on as well; their values are kept nowhere
+    empty_exit_codes: tuple[int, ...] = ()  # of a query or probe: nothing was found, as grep's 1
 
 
 class Features(NamedTuple):
@@ -54,6 +56,8 @@ class Features(NamedTuple):
     writes_repository: bool  # its index step writes into the repository: it works on a copy
     relocatable: bool  # its state may be moved to another path and still be used
     level: Level  # the finest matching level that its locations support
+    indexes: bool = True  # builds an index; else it has no index steps, and indexing has no cost
+    executes: bool = True  # starts processes; else it is `Recorded`: nothing is timed, nothing is warmed up
 
 
 class Answer(NamedTuple):
@@ -87,6 +91,19 @@ class Configuration(NamedTuple):
     def identity(self) -> bytes:
         """The bytes that the candidate's identity covers."""
         return self.text if self.governing is None else self.governing
+
+    def differs_by_place(self, written: bytes) -> bool:
+        """Whether `written` is this text but for what may differ between machines: the ends of such lines."""
+        ruling, ours, theirs = (text.split(b"\n") for text in (self.identity, self.text, written))
+        return len(ruling) == len(ours) == len(theirs) and all(
+            other == line if line == rule else other.startswith(_common_beginning(line, rule))
+            for rule, line, other in zip(ruling, ours, theirs, strict=True)
+        )
+
+
+def _common_beginning(line: bytes, other: bytes) -> bytes:
+    length = min(len(line), len(other))
+    return line[: next((place for place in range(length) if line[place] != other[place]), length)]
 
 
 class Missing(NamedTuple):
@@ -136,7 +153,7 @@ class Retriever(Protocol):
         """
 
     def index(self, place: Place) -> tuple[Step, ...]:
-        """Return the steps that build the index from empty state, in order."""
+        """Return the steps that build the index from empty state, in order; none where there is no index."""
 
     def query(self, place: Place, channel: Channel, text: str, limit: int) -> Step:
         """Return the step that answers one primary query; raises UnpassableError."""
@@ -167,3 +184,21 @@ class Retriever(Protocol):
 
     def read_context(self, stdout: bytes, place: Place, limit: int) -> Context:
         """Read a probe's output; raises AnswerError."""
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """What a retriever also has whose answers were given before: `features.executes` is False."""
+
+    @property
+    def recorded_depth(self) -> int | None:
+        """How many results each answer was asked for, None where nobody knows."""
+
+    def recorded_queries(self) -> Mapping[str, str | None]:
+        """Return the cases that are answered, by id, each with its query's text where that is known."""
+
+    def recorded_answer(self, case: str) -> bytes:
+        """Return what is kept as the stdout of a case's query; raises AnswerError where that had failed.
+
+        A case that is not among `recorded_queries` is answered with nothing found.
+        """

@@ -10,10 +10,13 @@ Such a module has four names, and nothing elsewhere needs to know of it:
 
 from __future__ import annotations
 
+import ast
 import copy
 import importlib
+import importlib.util
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +25,9 @@ from core.errors import InputError
 from core.retrievers.protocol import Diagnosis, Retriever
 from core.text import printable
 from core.validation import InputModel
+
+_PACKAGE = "core.retrievers"
+_FOLLOWED = (f"{_PACKAGE}.", "core.docno")  # how a run file names documents decides what is read from it
 
 
 def retriever_names() -> tuple[str, ...]:
@@ -39,11 +45,9 @@ def create_retriever(entry: Mapping[str, Any], base: Path, name: str) -> Retriev
     wanted = entry.get("retriever", "codira")
     known = retriever_names()
     if wanted not in known:
-        named = f"the retriever {printable(str(wanted), 60)!r}"
-        if "retriever" not in entry:
-            named = f'no "retriever" is named, which means {wanted!r}, and that one'
         raise InputError(
-            f'{name}: {named} is not available in this version; set "retriever" to one of: {", ".join(known)}'
+            f"{name}: the retriever {printable(str(wanted), 60)!r} is not available in this version;"
+            f' set "retriever" to one of: {", ".join(known)}'
         )
     return cast(Retriever, _module(str(wanted)).create(entry, base, name))
 
@@ -63,9 +67,47 @@ def diagnose(name: str) -> Diagnosis:
     return cast(Diagnosis, _module(name).diagnose())
 
 
-def source_file(entry: Mapping[str, Any]) -> Path:
-    """Return the source of the module that runs an entry, which is part of its cells' identity."""
-    return Path(str(_module(str(entry.get("retriever", "codira"))).__file__))
+def source_files(entry: Mapping[str, Any]) -> tuple[Path, ...]:
+    """Return the sources that run an entry, which are part of its cells' identity, sorted.
+
+    These are the retriever's module and all that it imports of this package, directly or not, with how run
+    files name documents where it reads any.
+    """
+    return _sources(f"{_PACKAGE}.{entry.get('retriever', 'codira')}")
+
+
+@cache
+def _sources(module: str) -> tuple[Path, ...]:
+    found: dict[str, Path] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        source = _source(name)
+        if name not in found and source is not None:
+            found[name] = source
+            waiting.extend(_imported(source))
+    return tuple(sorted(found.values()))
+
+
+def _source(module: str) -> Path | None:
+    """Return a module's file; None for a name that is no module, such as that of an imported function."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin is not None else None
+
+
+def _imported(source: Path) -> Iterator[str]:
+    """Yield the full names that a module imports, of those that are followed: modules, and what is theirs."""
+    for node in ast.walk(ast.parse(source.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        yield from (name for name in names if name.startswith(_FOLLOWED))
 
 
 def _module(name: str) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core import api
-from core.engine.cell import Cell
+from core.engine.cell import WARM_UP_QUERY, Cell
 from core.engine.executor import prepare_state
 from core.errors import BusyError, IdentityError, InputError
 from core.run.control import ask
@@ -114,6 +114,38 @@ def test_an_index_that_edits_the_repository_ends_the_run(scene: Scene) -> None:
     (scene.folder / "run/repositories/store/store/records.py").chmod(0o644)  # read-only stops all but root
     with pytest.raises(IdentityError, match=r"a changed the frozen sources .*store/records\.py"):
         asyncio.run(api.execute(opened))
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_a_candidate_that_writes_into_the_repository_at_its_warm_up_ends_the_run_before_anything_counts(
+    scene: Scene, session: bool
+) -> None:
+    writes = fake("b", session=session, faults={WARM_UP_QUERY: "litters"})
+    opened = api.create_run(campaign(scene, fake("a"), writes), scene.folder / "run")
+    with pytest.raises(IdentityError, match=r"b, or a candidate asked before it, changed .*leak\.py"):
+        asyncio.run(api.execute(opened))
+
+
+def test_a_run_whose_sources_a_query_changed_is_neither_scored_nor_called_complete(scene: Scene) -> None:
+    writes = fake("a", faults={"load_records": "litters"})
+    opened = api.create_run(campaign(scene, writes, fake("b")), scene.folder / "run")
+    with pytest.raises(IdentityError, match=r"changed the frozen sources while it answered .*leak\.py"):
+        asyncio.run(api.execute(opened))
+    assert not (scene.folder / "run" / "quality-summary.json").exists()
+
+
+def test_what_changed_in_a_private_repository_is_counted_and_not_named(scene: Scene) -> None:
+    private = scene._replace(repository=scene.repository.model_copy(update={"private": True}))
+    writes = fake("a", faults={"load_records": "litters"})
+    opened = api.create_run(campaign(private, writes), scene.folder / "run")
+    with pytest.raises(IdentityError, match="1 files differ") as caught:
+        asyncio.run(api.execute(opened))
+    assert "leak" not in str(caught.value)
+
+
+def test_a_candidate_that_writes_into_a_copy_of_its_own_disturbs_nobody(scene: Scene) -> None:
+    writes = fake("a", writes_repository=True, faults={"": "litters"})
+    assert run_new(campaign(scene, writes, fake("b")), scene.folder / "run").state == "complete"
 
 
 def test_a_stop_between_operations_starts_nothing_more(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Answers that were given before: TREC run files, and the evidence of finished runs."""
