@@ -89,6 +89,8 @@ def answer(
             row["excerpt"] = "…"
     if fault == "fills":
         fill(Path(config["ballast"]))
+    if fault == "litters":
+        Path(sys.argv[3], "leak.py").write_text("def leaked(): ...\n")  # into the repository
     emit(fault, document)
 
 
