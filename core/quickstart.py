@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +13,14 @@ import tomlkit
 from core.banks.case import INTENTS
 from core.banks.derivation import Derivation
 from core.banks.known_target import derive_all, write_bank
+from core.banks.reading import decode_bank
 from core.campaign.jobs import create_retrievers, ready_controls
 from core.campaign.manifest import read_models
 from core.durable import write_durably
 from core.errors import InputError
 from core.git import GitRepository, top_level
 from core.repositories import RepositoryEntry, pinned
-from core.samples import CANDIDATES, make_sample_repository
+from core.samples import CANDIDATES, GRADED, make_sample_repository
 
 LARGEST_BANK = 60  # cases; six operations each, some ten seconds in all
 FEWEST_PER_INTENT = 5
@@ -70,27 +72,52 @@ def write_inputs(choice: Choice, inputs: Path) -> Path:
     """Write the bank and the campaign file below `inputs`; return the campaign file's path."""
     cases = inputs / "cases.jsonl"
     write_bank([choice.entry], [choice.derivation], choice.per_intent, choice.intents, cases)
+    return _write_campaign(choice.entry, cases, choice.max_tokens, f"quickstart-{choice.entry.label}")
+
+
+class GradedInputs(NamedTuple):
+    """What a graded quickstart will measure: the sample, its questions and the campaign file."""
+
+    entry: RepositoryEntry
+    bank: Path
+    questions: int
+    campaign: Path
+
+
+def write_graded_inputs(inputs: Path) -> GradedInputs:
+    """Make the sample, and write its graded bank, its manifest and the campaign file below `inputs`."""
+    path = inputs / "sample"
+    make_sample_repository(path)
+    entry = pinned(RepositoryEntry(label="sample", path=path))
+    bank = inputs / "queries.json"
+    raw = GRADED.read_bytes()
+    write_durably(bank, raw)
+    place = {"label": entry.label, "path": path.name, "commit": entry.commit}
+    manifest = {"schema_version": 1, "repositories": [place]}
+    write_durably(inputs / "repositories.json", json.dumps(manifest, indent=1).encode() + b"\n")
+    campaign = _write_campaign(entry, bank, max(TEXTS_PER_SECOND), "quickstart-graded")
+    return GradedInputs(entry, bank, len(decode_bank(raw, GRADED.name).cases), campaign)
+
+
+def _write_campaign(entry: RepositoryEntry, bank: Path, max_tokens: int, name: str) -> Path:
+    """Write the campaign file beside the bank; return its path."""
     document = tomlkit.document()
     document.add(tomlkit.comment("Written by `boresight quickstart`; run it again with `boresight run`."))
-    candidates = [_fitted(item.entry, choice.max_tokens) for item in read_models(CANDIDATES)]
+    candidates = [_fitted(item.entry, max_tokens) for item in read_models(CANDIDATES)]
     document.update(
         {
             "format": "boresight-campaign@1",
-            "name": f"quickstart-{choice.entry.label}",
-            "cases": cases.name,
+            "name": name,
+            "cases": bank.name,
             "baseline": candidates[0]["id"],
             "cutoffs": [1, 5, 10],
             "repositories": [
-                {
-                    "label": choice.entry.label,
-                    "path": str(choice.entry.path),
-                    "commit": str(choice.entry.commit),
-                }
+                {"label": entry.label, "path": str(entry.path), "commit": str(entry.commit)},
             ],
             "candidates": candidates,
         }
     )
-    path = inputs / "campaign.toml"
+    path = bank.parent / "campaign.toml"
     write_durably(path, tomlkit.dumps(document).encode())
     return path
 

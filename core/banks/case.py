@@ -1,23 +1,26 @@
-"""Cases, and banks of them: the bytes of `known-target-v1`, read strictly and written canonically."""
+"""Cases, and banks of them: one canonical JSON object a line, read strictly and written canonically.
+
+`known-target-v1` and `historical-v1` share this form; a bank is of one of them, never of both.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from core.banks.fields import FORMAT, INTENTS, Problem, case_problems
+from core.banks.modules import ModuleRules
 from core.canonical import canonical_json, load_json, sha256
-from core.errors import InputError, ProblemsError
+from core.errors import ProblemsError
+from core.questions import Question
 from core.ranking import Channel, Kind, Target
 from core.text import printable
 
-__all__ = ["FORMAT", "INTENTS", "Bank", "Case", "Evidence", "case_line", "parse_bank", "read_bank"]
+__all__ = ["FORMAT", "INTENTS", "Bank", "Case", "Evidence", "GradedPart", "case_line", "parse_bank"]
 
-MAX_BANK_BYTES = 512 * 1024 * 1024
 MAX_PROBLEMS_TOLD = 20
 
 
@@ -43,17 +46,26 @@ class Case:
     targets: tuple[Target, ...]
 
 
+class GradedPart(NamedTuple):
+    """What a graded bank holds beside its cases: the questions by case id, and which files are modules."""
+
+    questions: Mapping[str, Question]
+    modules: ModuleRules
+
+
 @dataclass(frozen=True)
 class Bank:
     """An immutable set of cases in the order of their file.
 
-    `raw` is the file's bytes and `sha256` their hexadecimal digest; `format` names the schema of the lines.
+    `raw` is the file's bytes and `sha256` their hexadecimal digest; `format` names their schema. `graded` is
+    there where the cases are graded questions.
     """
 
     cases: tuple[Case, ...]
     raw: bytes
     sha256: str
     format: str = FORMAT
+    graded: GradedPart | None = None
 
     @cached_property
     def commits(self) -> dict[str, str]:
@@ -93,26 +105,8 @@ def case_record(case: Case) -> dict[str, Any]:
     }
 
 
-def read_bank(path: Path | str) -> Bank:
-    """Read and check a bank's file; raises InputError, or ProblemsError that lists what is wrong in it."""
-    try:
-        with open(path, "rb") as stream:
-            raw = stream.read(MAX_BANK_BYTES + 1)
-    except OSError as error:
-        raise InputError(
-            f"cannot read the bank {path}: {error.strerror}; name a file made by `boresight bank build`"
-        ) from None
-    except ValueError:
-        raise InputError("a bank's file name cannot hold NUL; name a file") from None
-    if len(raw) > MAX_BANK_BYTES:
-        raise InputError(
-            f"the bank {path} is larger than {MAX_BANK_BYTES // 2**20} MiB; split it into several banks"
-        )
-    return parse_bank(raw, str(path))
-
-
 def parse_bank(raw: bytes, name: str) -> Bank:
-    """Read a bank from its bytes; `name` is what messages call it.
+    """Read a bank of one case a line from its bytes; `name` is what messages call it.
 
     Raises ProblemsError that lists up to 20 problems, each with its line, field, what was found, what was
     expected and what to do, and says how many more there are.
@@ -123,8 +117,9 @@ def parse_bank(raw: bytes, name: str) -> Bank:
         problems.add(
             0, Problem("", "an empty file", "one case or more", "build it with `boresight bank build`")
         )
-    problems.check(name)
-    return Bank(cases=tuple(cases), raw=raw, sha256=sha256(raw))
+    bank_format = cases[0].schema_version if cases else FORMAT
+    problems.check(name, bank_format)
+    return Bank(cases=tuple(cases), raw=raw, sha256=sha256(raw), format=bank_format)
 
 
 class _Problems:
@@ -140,10 +135,10 @@ class _Problems:
             return
         self._told.append(f"line {number}, {problem}" if number else str(problem))
 
-    def check(self, name: str) -> None:
+    def check(self, name: str, bank_format: str) -> None:
         if self._told:
             more = [f"and {self._more:,} more problems"] if self._more else []
-            raise ProblemsError(f"{name} is not a valid {FORMAT} bank:", [*self._told, *more])
+            raise ProblemsError(f"{name} is not a valid {bank_format} bank:", [*self._told, *more])
 
 
 def _cases(raw: bytes, problems: _Problems) -> Iterator[Case]:
@@ -153,10 +148,13 @@ def _cases(raw: bytes, problems: _Problems) -> Iterator[Case]:
         lines.append(unended)
     ids: dict[str, int] = {}
     commits: dict[str, tuple[str, int]] = {}
+    formats: dict[str, int] = {}
     for number, line in enumerate(lines, start=1):
         case = _case(line, number, problems)
         if case is None:
             continue
+        if formats.setdefault(case.schema_version, number) == number and len(formats) > 1:
+            problems.add(number, _both(case.schema_version, *next(iter(formats.items()))))
         first = ids.setdefault(case.id, number)
         if first != number:
             problems.add(number, _repeated(case, first))
@@ -241,6 +239,15 @@ def _canonical_fault(line: bytes, value: Any) -> Problem | None:
 
 def _repeated(case: Case, first: int) -> Problem:
     return Problem("id", f'"{case.id}", also on line {first}', "each id once", "remove one of the two cases")
+
+
+def _both(found: str, first: str, where: int) -> Problem:
+    return Problem(
+        "schema_version",
+        f"{found} (line {where} has {first})",
+        "one format in a bank, as changed files are no known targets and their numbers never stand together",
+        "keep the cases of each format in a file of their own",
+    )
 
 
 def _mixed(case: Case, commit: str, where: int) -> Problem:

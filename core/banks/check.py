@@ -7,39 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
 
 from core.banks.case import Bank, Case
-from core.banks.derivation import Derivation, case_id, derive
+from core.banks.derivation import Derivation, case_id
+from core.banks.deriving import derive_as
+from core.banks.fields import HISTORICAL
+from core.banks.findings import Finding, Reason
+from core.banks.graded_check import graded_findings
 from core.git import GitRepository
 from core.ranking import Target
 from core.repositories import RepositoryEntry
 from core.text import printable
 
-Reason = Literal[
-    "digest_differs",
-    "not_derived",
-    "provenance_edited",
-    "query_edited",
-    "target_moved",
-    "unknown_commit",
-    "unknown_repository",
-    "unparsable_by_this_python",
-]
 OnDerived = Callable[[Derivation], None]
 _SHOWN = 100
-
-
-class Finding(NamedTuple):
-    """A case that its source does not bear out, and why.
-
-    The sentence is safe to show; of a private repository it tells neither query nor path.
-    """
-
-    case_id: str
-    repository: str
-    reason: Reason
-    sentence: str
 
 
 @dataclass(frozen=True)
@@ -78,6 +59,8 @@ def check_bank(
     is given each repository's derivation in turn, which can be large and is not kept. Raises InputError
     where a repository or one of its objects cannot be read.
     """
+    if bank.graded is not None:
+        return checked(len(bank.cases), list(graded_findings(bank.graded, entries[0])))
     places = {entry.label: entry for entry in entries}
     findings: list[Finding] = []
     for label, commit in bank.commits.items():
@@ -86,9 +69,14 @@ def check_bank(
         findings += (
             _without_entry(cases)
             if entry is None
-            else _of_repository(cases, entry, commit, built_with, on_derived)
+            else _of_repository(bank.format, cases, entry, commit, built_with, on_derived)
         )
-    return CheckResult(len(bank.cases), tuple(findings), platform.python_version())
+    return checked(len(bank.cases), findings)
+
+
+def checked(cases: int, findings: Sequence[Finding]) -> CheckResult:
+    """Return the outcome of a check that this Python made."""
+    return CheckResult(cases, tuple(findings), platform.python_version())
 
 
 def _without_entry(cases: Sequence[Case]) -> Iterator[Finding]:
@@ -102,6 +90,7 @@ def _without_entry(cases: Sequence[Case]) -> Iterator[Finding]:
 
 
 def _of_repository(
+    bank_format: str,
     cases: Sequence[Case],
     entry: RepositoryEntry,
     commit: str,
@@ -118,7 +107,7 @@ def _of_repository(
                     f"commit {commit} is not in the repository; fetch it there, or correct the bank",
                 )
             return
-        derivation = derive(repository, entry.model_copy(update={"commit": commit}))
+        derivation = derive_as(bank_format, repository, entry.model_copy(update={"commit": commit}))
     on_derived(derivation)
     witness = _Comparison(derivation, entry.private, built_with)
     for case in cases:
@@ -198,8 +187,8 @@ class _Comparison:
             return self._tell(
                 case,
                 "digest_differs",
-                "source_sha256 is not the digest of the file at the commit",
-                f"found {case.evidence.source_sha256}, the file has {derived.evidence.source_sha256}",
+                f"source_sha256 is not the digest of {_source(case)}",
+                f"found {case.evidence.source_sha256}, expected {derived.evidence.source_sha256}",
             )
         fields = {
             "rule": (case.evidence.rule, derived.evidence.rule),
@@ -257,6 +246,10 @@ def _has_own_id(case: Case) -> bool:
         )
         for target in case.targets
     )
+
+
+def _source(case: Case) -> str:
+    return "the commit with this subject" if case.schema_version == HISTORICAL else "the file at the commit"
 
 
 def _places(case: Case) -> str:

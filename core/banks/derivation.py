@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -81,19 +81,32 @@ class _Source(NamedTuple):
     data: bytes
 
 
-def derive(repository: GitRepository, entry: RepositoryEntry) -> Derivation:
+OnFile = Callable[[int, int], None]
+"""Told the files passed and all there are; what it raises ends the derivation."""
+
+
+def derive(repository: GitRepository, entry: RepositoryEntry, on_file: OnFile | None = None) -> Derivation:
     """Derive every case of a repository at the entry's commit, or at HEAD where the entry names none.
 
     Raises InputError where the commit or one of its objects is not here.
     """
     commit = repository.resolve(entry.commit) if entry.commit is not None else repository.head()
     collector = _Collector(entry.label, commit)
+    entries = repository.entries(commit)
+    if on_file is not None:
+        entries = _watched(list(entries), on_file)
     with _cycles_left_alone():
-        for item in repository.entries(commit):
+        for item in entries:
             path = collector.candidate(item)
             if path is not None:
                 collector.read(_Source(path, repository.blob(item.oid)))
     return collector.derivation()
+
+
+def _watched(entries: Sequence[TreeEntry], on_file: OnFile) -> Iterator[TreeEntry]:
+    for passed, item in enumerate(entries):
+        on_file(passed, len(entries))
+        yield item
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What each field of a known-target case may hold.
+"""What each field of a case may hold, in banks of one case a line.
 
 Written by hand rather than as a schema library's model: a bank of 100,000 lines is checked before
 every run, and each message must say what was found, what was expected and what to do. Neither query
@@ -15,6 +15,8 @@ from core.ranking import CHANNELS, KINDS
 from core.text import printable
 
 FORMAT = "known-target-v1"
+HISTORICAL = "historical-v1"
+COMMIT_INTENT = "commit_lookup"
 INTENTS = (  # in the order of a bank's lines
     "symbol_lookup",
     "architecture_lookup",
@@ -22,6 +24,8 @@ INTENTS = (  # in the order of a bank's lines
     "docs_lookup",
     "error_or_trace_lookup",
 )
+INTENTS_OF: Mapping[str, tuple[str, ...]] = {FORMAT: INTENTS, HISTORICAL: (COMMIT_INTENT,)}
+"""The formats of banks of one case a line, each with its intents."""
 MAX_ID = 200
 MAX_LABEL = 64
 MAX_LINE = 2**31 - 1
@@ -70,13 +74,15 @@ def case_problems(value: object) -> list[Problem]:
     """List everything that is wrong with one decoded line; nothing where it is a sound case."""
     if not isinstance(value, dict):
         return [Problem("", shown(value), "a JSON object", _REBUILD)]
-    problems = list(_shape("", value, _CASE_FIELDS))
+    problems = list(_shape("", value, _fields_of(value)))
     evidence = value.get("evidence")
     if isinstance(evidence, dict):
         problems += _shape("evidence.", evidence, _EVIDENCE_FIELDS)
     targets = value.get("targets")
     if isinstance(targets, list):
         problems += _targets(targets)
+        if value.get("schema_version") == HISTORICAL:
+            problems += _file_targets(targets)
     return problems
 
 
@@ -142,6 +148,13 @@ def _targets(targets: list[Any]) -> Iterator[Problem]:
         seen.add(place)
 
 
+def _file_targets(targets: list[Any]) -> Iterator[Problem]:
+    for number, target in enumerate(targets):
+        kind = target.get("kind") if isinstance(target, dict) else None
+        if kind in _KINDS and kind != "file":
+            yield Problem(f"targets[{number}].kind", str(kind), "file, as commits change files", _REBUILD)
+
+
 def _matches(pattern: re.Pattern[str], limit: int, expected: str, remedy: str) -> _Check:
     def check(value: Any) -> Problem | None:
         if isinstance(value, str) and len(value) <= limit and pattern.fullmatch(value):
@@ -195,6 +208,11 @@ def _target_list(value: Any) -> Problem | None:
     return Problem("", shown(value), "a list of one target or more", _REBUILD)
 
 
+def _fields_of(value: Mapping[str, Any]) -> Mapping[str, _Check]:
+    """Return what a case's own format asks of its fields; of an unknown one what known targets ask."""
+    return _HISTORICAL_FIELDS if value.get("schema_version") == HISTORICAL else _CASE_FIELDS
+
+
 _CASE_FIELDS: Mapping[str, _Check] = {
     "channel": _one_of(CHANNELS),
     "commit": _matches(
@@ -207,8 +225,13 @@ _CASE_FIELDS: Mapping[str, _Check] = {
     "repo": _matches(
         _SAFE, MAX_LABEL, f"1 to {MAX_LABEL} of the characters A-Z a-z 0-9 _ -", "use the manifest's label"
     ),
-    "schema_version": _one_of((FORMAT,)),
+    "schema_version": _one_of(tuple(INTENTS_OF)),
     "targets": _target_list,
+}
+_HISTORICAL_FIELDS: Mapping[str, _Check] = {
+    **_CASE_FIELDS,
+    "channel": _one_of(("emb",)),
+    "intent": _one_of(INTENTS_OF[HISTORICAL]),
 }
 _EVIDENCE_FIELDS: Mapping[str, _Check] = {
     "rule": _matches(_RULE, 64, "the name of a rule in lower case, such as python_definition", _REBUILD),

@@ -125,7 +125,7 @@ def write_bank(
     kept = ordered_intents(intents)
     raw = b"".join(map(case_line, choose(derivations, per_intent, kept)))
     bank = parse_bank(raw, str(output))
-    sources = [(_with_url(entry), derivation) for entry, derivation in zip(entries, derivations, strict=True)]
+    sources = [(with_url(entry), derivation) for entry, derivation in zip(entries, derivations, strict=True)]
     # The bank comes last: a bank that is there has its meta file.
     publish_together({meta: meta_bytes(bank, per_intent, kept, sources), output: raw})
     return BuildResult(bank, output, meta, tuple(derivations))
@@ -186,7 +186,7 @@ def _possible(
     return tuple(sorted(requests[:_SUGGESTIONS], key=lambda request: -request.cases))
 
 
-def _with_url(entry: RepositoryEntry) -> RepositoryEntry:
+def with_url(entry: RepositoryEntry) -> RepositoryEntry:
     """Return the entry with its repository's public address, where the manifest gives none."""
     if entry.url is not None or entry.private:
         return entry

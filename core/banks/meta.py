@@ -55,8 +55,13 @@ def meta_bytes(
         "intents": list(intents),
         "per_intent": per_intent,
         "python": platform.python_version(),
-        "repositories": [_repository(entry, derivation, intents) for entry, derivation in sources],
+        "repositories": [repository_record(entry, derivation, intents) for entry, derivation in sources],
     }
+    return encoded(record)
+
+
+def encoded(record: dict[str, Any]) -> bytes:
+    """Return a meta file's bytes."""
     return json.dumps(record, ensure_ascii=False, indent=2).encode("utf-8") + b"\n"
 
 
@@ -71,7 +76,10 @@ def read_meta(bank: Path) -> BankMeta | None:
     return validated(BankMeta, read_json_file(path), str(path))
 
 
-def _repository(entry: RepositoryEntry, derivation: Derivation, intents: Sequence[str]) -> dict[str, Any]:
+def repository_record(
+    entry: RepositoryEntry, derivation: Derivation, intents: Sequence[str]
+) -> dict[str, Any]:
+    """Return what a meta file says of a repository; of a private one only counts."""
     record: dict[str, Any] = {
         "label": derivation.label,
         "commit": derivation.commit,

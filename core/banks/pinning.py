@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from core.banks.case import Bank
+from core.banks.graded import bound
 from core.errors import InputError, ProblemsError
 from core.git import GitRepository
-from core.repositories import RepositoryEntry
+from core.repositories import RepositoryEntry, pinned
 from core.text import printable
 
 _DIGITS = 12  # of a commit, as told to a person
@@ -36,6 +38,31 @@ def pinned_to_bank(bank: Bank, entries: Sequence[RepositoryEntry], name: str) ->
         for label, entry in places.items()
         if label in bank.commits
     )
+
+
+class Fitted(NamedTuple):
+    """A bank whose cases name their repositories, and the entries of those, at the bank's commits."""
+
+    bank: Bank
+    entries: tuple[RepositoryEntry, ...]
+
+
+def fitted(bank: Bank, entries: Sequence[RepositoryEntry], name: str) -> Fitted:
+    """Fit a bank to a manifest: a graded bank to its one repository; raises InputError."""
+    if bank.graded is None:
+        return Fitted(bank, pinned_to_bank(bank, entries, name))
+    entry = only_entry(entries, name)
+    return Fitted(bound(bank, entry.label, str(entry.commit)), (entry,))
+
+
+def only_entry(entries: Sequence[RepositoryEntry], name: str) -> RepositoryEntry:
+    """Return the one repository of a graded bank's manifest, at a commit; raises InputError."""
+    if len(entries) != 1:
+        raise InputError(
+            f"{printable(name)}: a graded bank asks about one repository, the manifest names {len(entries)}; "
+            "leave the one that the questions are about"
+        )
+    return pinned(entries[0])
 
 
 def moved_heads(bank: Bank, entries: Sequence[RepositoryEntry]) -> list[str]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from core.banks.case import INTENTS, Bank, Case
-from core.banks.derivation import derive
+from core.banks.case import Bank, Case
+from core.banks.deriving import derive_as
+from core.banks.fields import INTENTS_OF
+from core.banks.overlap import overlap
 from core.banks.rules import RULES
 from core.banks.target_text import SourceText
 from core.git import GitRepository
 from core.ranking import Target
 from core.repositories import RepositoryEntry
-
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class Ambiguity(NamedTuple):
@@ -85,7 +83,7 @@ def bank_stats(bank: Bank, entries: Sequence[RepositoryEntry] | None = None) -> 
         overlaps = _Overlaps({}, {})
         if label in places:
             entry = places[label].model_copy(update={"commit": commit})
-            derived, overlaps = _read(entry, cases)
+            derived, overlaps = _read(bank.format, entry, cases)
         found = _ambiguous(cases, derived)
         ambiguous += found
         cells += _cells(label, cases, frozenset(found), overlaps)
@@ -97,26 +95,13 @@ def ambiguity(cases: Sequence[Case], derived: Iterable[Case]) -> Ambiguity:
     return Ambiguity(len(_ambiguous(cases, derived)), len(cases))
 
 
-def words(text: str) -> frozenset[str]:
-    """Return the distinct lower-cased words of a text; `loadManifest` and `load_manifest` hold two each."""
-    return frozenset(part.lower() for word in _WORD.findall(text) for part in _HUMP.split(word))
-
-
-def overlap(case: Case, text: str) -> float | None:
-    """Return the share, from 0 to 1, of a query's distinct words that occur in a text.
-
-    The fixed prefix of the intent does not count. None for a query without words.
-    """
-    prefix = RULES[case.intent].prefix
-    asked = words(case.query.removeprefix(prefix))
-    return len(asked & words(text)) / len(asked) if asked else None
-
-
-def _read(entry: RepositoryEntry, cases: Sequence[Case]) -> tuple[Sequence[Case], _Overlaps]:
+def _read(
+    bank_format: str, entry: RepositoryEntry, cases: Sequence[Case]
+) -> tuple[Sequence[Case], _Overlaps]:
     """Return all that a repository yields and the overlaps of each case whose target is there."""
     wanted = {target.path.encode("utf-8") for case in cases for target in case.targets}
     with GitRepository(entry.path) as repository:
-        derivation = derive(repository, entry)
+        derivation = derive_as(bank_format, repository, entry)
         texts = {
             item.path.decode("utf-8"): SourceText(repository.blob(item.oid))
             for item in repository.entries(derivation.commit)
@@ -148,7 +133,7 @@ def _cells(
     label: str, cases: Sequence[Case], ambiguous: frozenset[str], overlaps: _Overlaps
 ) -> list[CellStats]:
     cells = []
-    for intent in INTENTS:
+    for intent in (intent for intents in INTENTS_OF.values() for intent in intents):
         ids = [case.id for case in cases if case.intent == intent]
         if not ids:
             continue
@@ -178,7 +163,9 @@ def _target_text(case: Case, texts: Mapping[str, SourceText]) -> str | None:
 
 def _beyond_witness(case: Case, texts: Mapping[str, SourceText]) -> str | None:
     """Return the same without what the query was copied from; None where that is not there."""
-    rule = RULES[case.intent]
+    rule = RULES.get(case.intent)
+    if rule is None:  # a commit's subject is no part of any file
+        return None
     witness = case.query.removeprefix(rule.prefix)
     return _together(
         texts[t.path].beyond(t, rule, witness) if t.path in texts else None for t in case.targets

@@ -1,4 +1,4 @@
-"""`boresight bank build`, `check` and `stats`."""
+"""`boresight bank build`, `check`, `stats` and `grade-template`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,53 @@ import json
 from typing import Any
 
 from core import api
+from core.banks.fields import HISTORICAL
+from core.banks.graded import is_graded
+from core.banks.historical import NOT_GOLD
 from core.banks.meta import read_meta
-from core.banks.pinning import pinned_to_bank
-from core.commands.output import say, table
-from core.errors import Exit
-from core.repositories import RepositoryEntry
+from core.banks.pinning import Fitted, fitted
+from core.banks.reading import read_bytes
+from core.commands import graded_bank
+from core.commands.output import narrate, say, table
+from core.errors import Exit, InputError
 
 
 def build(arguments: argparse.Namespace) -> int:
     """Derive a bank and write it."""
+    historical = arguments.kind == "historical"
+    _demand_flags(arguments, historical=historical)
     entries = [api.pinned(entry) for entry in api.read_repository_manifest(arguments.repo_manifest)]
+    if historical:
+        built = api.build_history_bank(entries, arguments.per_repository, arguments.output)
+        for remark in built.remarks:
+            narrate(remark)
+        say(built.message)
+        return Exit.DONE
     intents = arguments.intents or list(api.INTENTS)
     result = api.build_bank(entries, arguments.per_intent, intents, arguments.output)
     say(result.message)
     return Exit.DONE
 
 
+def _demand_flags(arguments: argparse.Namespace, *, historical: bool) -> None:
+    """Raise InputError where a flag belongs to the other kind of bank."""
+    if historical and (arguments.per_intent is not None or arguments.intents):
+        raise InputError(
+            "--per-intent and --intents go with known targets; historical banks take --per-repository"
+        )
+    if not historical and arguments.per_repository is not None:
+        raise InputError("--per-repository goes with --kind historical; known targets take --per-intent")
+    if not historical and arguments.per_intent is None:
+        raise InputError("--per-intent: found nothing, expected how many cases per intent; give a number")
+
+
 def check(arguments: argparse.Namespace) -> int:
     """Check a bank against its sources; exit 1 where they do not bear it out."""
-    bank = api.read_bank(arguments.cases)
+    raw = read_bytes(arguments.cases)
+    if is_graded(raw):
+        return graded_bank.check(arguments, raw)
+    bank, entries = _fitted(arguments, api.decode_bank(raw, str(arguments.cases)))
     meta = read_meta(arguments.cases)
-    entries = _entries(arguments, bank)
     result = api.check_bank(bank, entries, meta.python if meta else None)
     if arguments.json:
         findings = [finding._asdict() for finding in result.findings]
@@ -44,7 +70,12 @@ def check(arguments: argparse.Namespace) -> int:
 def stats(arguments: argparse.Namespace) -> int:
     """Describe a bank."""
     bank = api.read_bank(arguments.cases)
-    found = api.bank_stats(bank, _entries(arguments, bank) if arguments.repo_manifest else None)
+    if bank.graded is not None:
+        return graded_bank.stats(arguments, bank)
+    entries = None
+    if arguments.repo_manifest:
+        bank, entries = _fitted(arguments, bank)
+    found = api.bank_stats(bank, entries)
     if arguments.json:
         value = {
             "cases": found.cases,
@@ -68,6 +99,8 @@ def stats(arguments: argparse.Namespace) -> int:
         for cell in found.cells
     ]
     say(f"{found.cases} cases, bank SHA-256 {bank.sha256}")
+    if bank.format == HISTORICAL:
+        say(NOT_GOLD)
     headers = (
         "repository",
         "intent",
@@ -90,9 +123,14 @@ def stats(arguments: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _entries(arguments: argparse.Namespace, bank: api.Bank) -> tuple[RepositoryEntry, ...]:
+def grade_template(arguments: argparse.Namespace) -> int:
+    """Write a file with every module at grade 0 for a person to fill in."""
+    return graded_bank.grade_template(arguments)
+
+
+def _fitted(arguments: argparse.Namespace, bank: api.Bank) -> Fitted:
     entries = api.read_repository_manifest(arguments.repo_manifest)
-    return pinned_to_bank(bank, entries, str(arguments.cases))
+    return fitted(bank, entries, str(arguments.cases))
 
 
 def _share(value: float | None) -> str:

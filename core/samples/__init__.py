@@ -6,7 +6,8 @@
 and docstring, so names and docstrings are found nearly as often, and messages raised inside long functions
 less often (Click and Rich, 1,881 units: in the first ten, 44 % of 64 messages with 48 tokens, 56 % with 128).
 
-`project/` is the source of the sample repository.
+`project/` is the source of the sample repository. `graded.json` is a graded bank on it, and
+`graded_sources.json` names for each of its gold facts the module and the line that it was drawn from.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from core.git_command import run_git
 from core.text import printable
 
 CANDIDATES = Path(str(files(__name__) / "candidates.json"))
+GRADED = Path(str(files(__name__) / "graded.json"))
+GRADED_SOURCES = Path(str(files(__name__) / "graded_sources.json"))
 _PERSON = "Boresight <boresight@localhost> 1735689600 +0000"  # 2025-01-01
 _MESSAGE = b"Keep the books of a tool library\n"
 _ENDINGS = (".py", ".md")

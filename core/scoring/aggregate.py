@@ -78,6 +78,7 @@ def score(
         candidates=_with_decisions(plan, candidates, comparisons),
         comparisons=comparisons,
         method=uncertainty.method,
+        sought=plan.sought,
     )
 
 

@@ -22,6 +22,9 @@ TargetRanks = tuple[int | None, ...]
 LATENCY_KINDS: tuple[LatencyKind, ...] = ("emb", "docs", "ctx")
 METRIC_NAMES: tuple[MetricName, ...] = ("hit", "recall", "mrr")
 ALWAYS_KEPT_CUTOFFS = (1, 5, 10)
+
+Sought = Literal["known target", "relevant module", "changed file"]
+"""What a bank's cases ask for, in the words of reports."""
 LARGEST_CUTOFF = 100
 LINES_CUTOFF = 10  # results that count for "lines returned per hit"
 
@@ -40,13 +43,17 @@ class CandidatePlan(NamedTuple):
 
 
 class PlannedCase(NamedTuple):
-    """What scoring must know of a case; `target_paths` (one for each target) decide its unit."""
+    """What scoring must know of a case; `target_paths` has one for each target.
+
+    Cases that share one of `unit_paths`, or of `target_paths` where there are none, are one unit.
+    """
 
     case_id: str
     repository: str
     intent: str
     channel: Channel
     target_paths: tuple[str, ...]
+    unit_paths: tuple[str, ...] = ()
 
 
 class ScoringPlan(NamedTuple):
@@ -60,6 +67,7 @@ class ScoringPlan(NamedTuple):
     seed: int = 0
     memory_budget_mib: float | None = None
     max_index_seconds: float | None = None
+    sought: Sought = "known target"
 
 
 # What happened
@@ -346,3 +354,4 @@ class Scoreboard(NamedTuple):
     candidates: Mapping[str, CandidateScore]
     comparisons: Mapping[str, Comparison]
     method: Method
+    sought: Sought = "known target"

@@ -8,7 +8,7 @@ from core.scoring.records import PlannedCase
 
 
 def group_units(cases: Sequence[PlannedCase]) -> list[list[int]]:
-    """Group cases that share a target file of the same repository, directly or through other cases.
+    """Group cases that share a file (of `unit_paths`) of the same repository, directly or through others.
 
     Returns lists of positions in `cases`; units are ordered by their first case, and so are the
     positions within each.
@@ -16,7 +16,7 @@ def group_units(cases: Sequence[PlannedCase]) -> list[list[int]]:
     parents = list(range(len(cases)))
     seen: dict[tuple[str, str], int] = {}
     for position, case in enumerate(cases):
-        for path in case.target_paths:
+        for path in case.unit_paths or case.target_paths:
             other = seen.setdefault((case.repository, path), position)
             _join(parents, other, position)
     members: dict[int, list[int]] = {}

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.banks.case import INTENTS, Case, Evidence, case_line, case_record, parse_bank, read_bank
+from core.banks.case import INTENTS, Case, Evidence, case_line, case_record, parse_bank
+from core.banks.reading import read_bank
 from core.canonical import canonical_json, sha256
 from core.errors import Exit, InputError, ProblemsError
 from core.ranking import CHANNELS, Kind, Target
@@ -293,3 +294,45 @@ def test_cases_are_values() -> None:
     case: Case = sample_case()
     assert case == sample_case() and hash(case) == hash(sample_case())
     assert replace(case, query="other") != case
+
+
+def historical(**changes: Any) -> Case:
+    case = sample_case(
+        id="shop-commit_lookup-00000000000000000001",
+        intent="commit_lookup",
+        query="Sum the prices of a whole cart",
+        evidence=Evidence("commit_paths", "a" * 64),
+        schema_version="historical-v1",
+        targets=(Target("shop/cart.py", 0, "file"), Target("shop/prices.py", 0, "file")),
+    )
+    return replace(case, **changes)
+
+
+def test_a_bank_of_changed_files_has_its_own_format() -> None:
+    bank = parse_bank(case_line(historical()), "cases.jsonl")
+    assert bank.format == "historical-v1" and bank.cases == (historical(),)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"intent": "symbol_lookup"}, 'intent: found "symbol_lookup"; expected one of commit_lookup'),
+        ({"channel": "docs"}, 'channel: found "docs"; expected one of emb'),
+        ({"targets": (Target("a.py", 3, "symbol"),)}, "targets[0].kind: found symbol; expected file"),
+    ],
+)
+def test_its_fields_are_its_own(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ProblemsError) as caught:
+        parse_bank(case_line(historical(**changes)), "cases.jsonl")
+    assert told in str(caught.value)
+    assert 'intent: found "commit_lookup"' in problems(case_line(sample_case(intent="commit_lookup")))[0]
+
+
+@pytest.mark.parametrize("known_first", [True, False])
+def test_known_targets_and_changed_files_are_never_in_one_bank(known_first: bool) -> None:
+    lines = [case_line(sample_case()), case_line(historical())]
+    with pytest.raises(ProblemsError) as caught:
+        parse_bank(b"".join(lines if known_first else lines[::-1]), "cases.jsonl")
+    (problem,) = caught.value.problems
+    assert problem.startswith("line 2, schema_version: found ")
+    assert "one format in a bank" in problem and "a file of their own" in problem

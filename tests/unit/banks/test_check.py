@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from core.banks.case import INTENTS, Bank, Case, Evidence, case_line, parse_bank
-from core.banks.check import CheckResult, Finding, check_bank
-from core.banks.derivation import Derivation, derive
+from core.banks.check import CheckResult, check_bank
+from core.banks.derivation import Derivation
+from core.banks.deriving import derive_as
+from core.banks.findings import Finding
 from core.banks.known_target import build_bank
 from core.errors import InputError
 from core.git import GitRepository
@@ -221,11 +223,11 @@ def test_each_repositorys_derivation_is_handed_on_and_made_once(
     bank = build_bank(entries, 2, INTENTS, tmp_path / "c").bank
     made: list[Derivation] = []
 
-    def counted(repository: GitRepository, entry: RepositoryEntry) -> Derivation:
-        made.append(derive(repository, entry))
+    def counted(bank_format: str, repository: GitRepository, entry: RepositoryEntry) -> Derivation:
+        made.append(derive_as(bank_format, repository, entry))
         return made[-1]
 
-    monkeypatch.setattr("core.banks.check.derive", counted)
+    monkeypatch.setattr("core.banks.check.derive_as", counted)
     given: list[Derivation] = []
     assert check_bank(bank, entries, on_derived=given.append).ok
     assert given == made and [derivation.label for derivation in given] == ["shop", "zoo"]

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from core.banks.case import INTENTS, parse_bank, read_bank
+from core.banks.case import INTENTS, parse_bank
 from core.banks.known_target import ShortageError, build_bank, choose
 from core.banks.meta import meta_path, read_meta
+from core.banks.reading import read_bank
 from core.errors import Exit, InputError
 from tests.unit.banks.builders import SHOP, derived, shop
 

@@ -9,7 +9,8 @@ import pytest
 
 from core.banks.case import INTENTS, case_line, parse_bank
 from core.banks.known_target import build_bank
-from core.banks.stats import Ambiguity, CellStats, ambiguity, bank_stats, overlap, words
+from core.banks.overlap import overlap, words
+from core.banks.stats import Ambiguity, CellStats, ambiguity, bank_stats
 from core.ranking import Target
 from tests.unit.banks.builders import sample_case, shop
 

@@ -27,6 +27,11 @@ def test_several_targets_join_units_also_through_other_cases() -> None:
     assert group_units(cases) == [[0, 1, 3, 4], [2]]
 
 
+def test_where_a_case_names_what_makes_its_unit_its_targets_do_not() -> None:
+    cases = [case(name, paths=["a.py", name])._replace(unit_paths=(name,)) for name in ("1", "2")]
+    assert group_units(cases) == [[0], [1]]
+
+
 def test_no_case_makes_no_unit() -> None:
     assert group_units([]) == []
 
