@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from core.ranking import LEVELS
 from core.reports.facts import RunFacts
 from core.reports.sentence import Name, Sentence, name_list
-from core.reports.wording import NO_WIDTH, counted, has_no_width, some
+from core.reports.wording import NO_WIDTH, UNIT_OF, counted, has_no_width, some
 from core.scoring.comparison import coverage_gaps, hardly_answered
 from core.scoring.records import MetricName, Scoreboard
 
@@ -24,8 +24,8 @@ def cautions(board: Scoreboard, about: RunFacts) -> tuple[Sentence, ...]:
     """Return what a reader must know before believing the answer, where the answer does not say it.
 
     Without a comparison these are the coverage gaps; always, the channels that a candidate does not answer,
-    queries with further answers that do not count, comparisons by another rule than the leaderboard's, and
-    intervals that are missing or without width.
+    models without a digest of their weights, queries with further answers that do not count, comparisons by
+    another rule than the leaderboard's, and intervals that are missing or without width.
     """
     told: list[Sentence] = []
     for name, score in board.candidates.items():
@@ -36,7 +36,24 @@ def cautions(board: Scoreboard, about: RunFacts) -> tuple[Sentence, ...]:
         if score.counts.unsupported:
             queries = f"{score.counts.unsupported:,} of {counted(score.counts.planned, 'query', 'queries')}"
             told.append((Name(name), f" does not answer the channel of {queries}; they count as misses."))
-    return (*told, *_ambiguous(board, about), *_other_rules(board), *_weak_intervals(board))
+    return (
+        *told,
+        *_undigested(about),
+        *_ambiguous(board, about),
+        *_other_rules(board),
+        *_weak_intervals(board),
+    )
+
+
+def _undigested(about: RunFacts) -> Iterator[Sentence]:
+    """Tell whose weights this run does not pin: a resume or a repetition may meet others."""
+    for facts in about.candidates:
+        if facts.undigested:
+            yield (
+                Name(facts.candidate),
+                " finds its model by name: no digest of its weights is part of this run. Keep its model cache"
+                " apart before claiming that exactly these weights were measured.",
+            )
 
 
 def _ambiguous(board: Scoreboard, about: RunFacts) -> Iterator[Sentence]:
@@ -54,7 +71,7 @@ def _other_rules(board: Scoreboard) -> Iterator[Sentence]:
     """Tell which comparisons use a finer rule than the leaderboard, where every candidate must fit."""
     for level in LEVELS:
         names = [name for name, found in board.comparisons.items() if found.level == level]
-        if names and level != board.level:
+        if names and level != board.level and board.sought != "relevant module":
             yield (
                 f"The leaderboard counts by the {board.level} rule, as {board.level_reason}; ",
                 *name_list(names),
@@ -77,8 +94,8 @@ def _weak_intervals(board: Scoreboard) -> Iterator[Sentence]:
     if lone:
         holds = "holds a single unit" if len(lone) == 1 else "hold a single unit each"
         yield (
-            f"{some(lone, 'repository', 'repositories')} {holds} of cases that share a target file, which "
-            "shows no variation: no interval can be told.",
+            f"{some(lone, 'repository', 'repositories')} {holds} of {UNIT_OF[board.sought]}, which shows no "
+            "variation: no interval can be told.",
         )
     flat: list[str] = []
     for name, score in board.candidates.items():

@@ -48,9 +48,9 @@ def at_5(board: Scoreboard, candidate: str, level: Level) -> Measures:
 def found(board: Scoreboard, measures: Measures) -> str:
     """Say in words what share of targets is found, and over how many repositories that is the mean."""
     if abs(measures.hit - measures.recall) <= SAME:
-        share = f"the known target in the first five results for {percent(measures.recall)} of queries"
+        share = f"the {board.sought} in the first five results for {percent(measures.recall)} of queries"
     else:
-        share = f"{percent(measures.recall)} of the known targets in the first five results"
+        share = f"{percent(measures.recall)} of the {board.sought}s in the first five results"
     repositories = len(board.repositories)
     return share if repositories < 2 else f"{share} (mean of {repositories:,} repositories)"
 
@@ -67,7 +67,7 @@ def gain(board: Scoreboard, comparison: Comparison) -> Sentence:
         )
     return (
         Name(comparison.candidate),
-        f" ranks the known target higher, with MRR@10 {metric(told.candidate)} against "
+        f" ranks the {board.sought} higher, with MRR@10 {metric(told.candidate)} against "
         f"{metric(told.baseline)} of ",
         Name(comparison.baseline),
         rule_beside(board, comparison),

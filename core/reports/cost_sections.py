@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.reports.cost_wording import (
+    budget_words,
+    indexing_words,
+    latency_words,
+    operations_words,
+    ratio_words,
+)
 from core.reports.facts import RunFacts
 from core.reports.markup import code, table, text
 from core.reports.standing import standing
-from core.reports.wording import (
-    DASH,
-    RSS_CAVEAT,
-    count,
-    counted,
-    disturbance,
-    mebibytes,
-    ratio,
-    seconds,
-)
+from core.reports.wording import RSS_CAVEAT, count, counted, disturbance, mebibytes
 from core.scoring.comparison import LATENCY_RATIO_LIMIT
-from core.scoring.records import (
-    LATENCY_KINDS,
-    BudgetNote,
-    IndexCost,
-    Latency,
-    LatencyRatio,
-    OperationCounts,
-    Scoreboard,
-)
+from core.scoring.records import LATENCY_KINDS, Scoreboard
 
 MAX_ERRORS = 5
 
@@ -45,8 +35,8 @@ def cost(board: Scoreboard, about: RunFacts) -> Lines:
         rows.append(
             [
                 text(name),
-                *(_latency(score.latency.get(kind)) for kind in LATENCY_KINDS),
-                _indexing(score.indexing),
+                *(latency_words(score.latency.get(kind)) for kind in LATENCY_KINDS),
+                indexing_words(score.indexing),
                 mebibytes(score.sampled_peak_rss_bytes),
             ]
         )
@@ -83,8 +73,8 @@ def coverage(board: Scoreboard) -> Lines:
                 f"{count(counts.failed)} ({count(counts.timed_out)})",
                 count(counts.missing),
                 count(counts.unsupported),
-                _operations(score.indexing.counts),
-                _operations(score.probes),
+                operations_words(score.indexing.counts),
+                operations_words(score.probes),
             ]
         )
     yield from table(
@@ -104,27 +94,6 @@ def coverage(board: Scoreboard) -> Lines:
     yield from _errors(board)
 
 
-def _latency(latency: Latency | None) -> str:
-    if latency is None or (latency.median_s is None and not latency.timeouts):
-        return DASH
-    late = f", {counted(latency.timeouts, 'timeout')}" if latency.timeouts else ""
-    return f"{seconds(latency.median_s)} (n = {count(latency.measured)}{late})"
-
-
-def _indexing(indexing: IndexCost) -> str:
-    if not indexing.counts.planned:
-        return f"{DASH} (none planned)"
-    if indexing.total_s is None:
-        return f"{DASH} ({count(indexing.counts.answered)} of {count(indexing.counts.planned)} indexed)"
-    return seconds(indexing.total_s)
-
-
-def _operations(counts: OperationCounts) -> str:
-    if not counts.planned:
-        return f"{DASH} (none planned)"
-    return f"{count(counts.failed)} / {count(counts.missing)} of {count(counts.planned)}"
-
-
 def _ratios(board: Scoreboard) -> Lines:
     if not board.comparisons or board.baseline is None:
         return
@@ -135,21 +104,14 @@ def _ratios(board: Scoreboard) -> Lines:
     )
     yield ""
     rows = [
-        [text(name), *(_ratio(board.comparisons[name].latency.get(kind)) for kind in LATENCY_KINDS)]
+        [
+            text(name),
+            *(text(ratio_words(board.comparisons[name].latency.get(kind))) for kind in LATENCY_KINDS),
+        ]
         for name in standing(board)
         if name in board.comparisons
     ]
     yield from table(["Candidate", "emb", "docs", "ctx"], rows)
-
-
-def _ratio(found: LatencyRatio | None) -> str:
-    if found is None:
-        return DASH
-    timeouts = f"timeouts {count(found.candidate_timeouts)} / {count(found.baseline_timeouts)}"
-    if found.ratio is None:
-        return f"{DASH} ({text(found.reason or 'not measured')})"
-    word = "within" if found.within_limit else "over"
-    return f"{ratio(found.ratio)}, {word} (n = {count(found.cases)}, {timeouts})"
 
 
 def _budgets(board: Scoreboard) -> Lines:
@@ -161,24 +123,9 @@ def _budgets(board: Scoreboard) -> Lines:
     yield ""
     yield from table(
         ["Candidate", "Budget", "Limit", "Observed", "Outcome"],
-        [[text(name), code(note.budget), *_budget(note)] for name, note in notes],
+        [[text(name), code(note.budget), *budget_words(note)] for name, note in notes],
         words=2,
     )
-
-
-def _budget(note: BudgetNote) -> list[str]:
-    memory = note.budget == "memory_budget_mib"
-    limit, observed = (
-        DASH if value is None else f"{value:,.0f} MiB" if memory else seconds(value)
-        for value in (note.limit, note.observed)
-    )
-    if note.within is None:
-        word = "not observed"
-    elif memory:
-        word = "not seen to exceed it (sampled)" if note.within else "exceeded"
-    else:
-        word = "within" if note.within else "exceeded"
-    return [limit, observed, word]
 
 
 def _errors(board: Scoreboard) -> Lines:

@@ -23,6 +23,7 @@ class CandidateFacts(NamedTuple):
     model: str | None = None
     version: str | None = None
     form: Form | None = None  # None where nothing was executed, as in a replayed run
+    undigested: bool = False  # its model is found by name: no digest of its weights is in the identity
 
 
 class TakenOverFacts(NamedTuple):

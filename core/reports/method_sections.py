@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.reports.facts import CandidateFacts, RunFacts, TakenOverFacts
 from core.reports.markup import code, table, text
-from core.reports.wording import DASH, LIMITS, count, counted, difference, metric, seconds
+from core.reports.wording import DASH, LIMITS_OF, UNIT_OF, count, counted, difference, metric, seconds
 from core.scoring.comparison import (
     MATERIAL_GAIN,
     NO_INTERVAL,
@@ -30,7 +30,7 @@ def method(board: Scoreboard) -> Lines:
     yield "## How sure this is"
     yield ""
     yield (
-        f"Cases that share a target file are one unit ({counted(used.units, 'unit')} here). "
+        f"{UNIT_OF[board.sought].capitalize()} are one unit ({counted(used.units, 'unit')} here). "
         f"{_intervals(used)} {scope}"
     )
     yield ""
@@ -63,11 +63,11 @@ def _intervals(used: Method) -> str:
     )
 
 
-def limits() -> Lines:
+def limits(board: Scoreboard) -> Lines:
     """Yield what the numbers do not establish."""
     yield "## What this does not say"
     yield ""
-    for sentence in LIMITS:
+    for sentence in LIMITS_OF[board.sought]:
         yield f"- {sentence}"
 
 

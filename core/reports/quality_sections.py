@@ -13,11 +13,12 @@ from core.reports.wording import (
     DECISION_WORDS,
     LINES_LEFT_OUT,
     METRIC_TITLES,
+    UNIT_OF,
     count,
-    counted,
     difference,
     interval,
     lines_per_hit,
+    macro_words,
     metric,
     metric_name,
     p_value,
@@ -41,12 +42,12 @@ Lines = Iterator[str]
 
 def leaderboard(board: Scoreboard) -> Lines:
     """Yield the macro results at the cutoffs that every run keeps, best first."""
-    yield "## Leaderboard"
+    yield "## Leaderboard" if board.sought != "relevant module" else "## Recall and rank, with intervals"
     yield ""
-    yield (
-        f"Macro: {_mean_of(board)}. In brackets the 95 % interval. "
-        f"A result counts by the *{board.level}* rule: {text(board.level_reason)}."
-    )
+    rule = f"A result counts by the *{board.level}* rule: {text(board.level_reason)}."
+    if board.sought == "relevant module":
+        rule = f"What counts is the {board.sought}, at whatever place inside it."
+    yield f"Macro: {macro_words(board)}. In brackets the 95 % interval. {rule}"
     yield ""
     rows = [_standing_row(board, name) for name in standing(board)]
     yield from table(["Candidate", "Verdict", "Hit@1", "Recall@5", "MRR@5", "MRR@10"], rows, words=2)
@@ -58,10 +59,11 @@ def differences(board: Scoreboard) -> Lines:
         return
     yield f"## Differences to {text(board.baseline)}"
     yield ""
+    rule = " Each comparison uses the finest matching rule that its two candidates support."
     yield (
         f"A gain of {difference(MATERIAL_GAIN)} or more in macro Recall@5 or MRR@10 is material; that alone "
-        "makes the decision. Support says whether the cases bear it out. Each comparison uses the finest "
-        "matching rule that its two candidates support."
+        "makes the decision. Support says whether the cases bear it out."
+        f"{rule if board.sought != 'relevant module' else ''}"
     )
     yield ""
     rows = []
@@ -91,10 +93,13 @@ def differences(board: Scoreboard) -> Lines:
         "p (Holm) is adjusted for all of these tests. The smallest detectable difference is not: it is what "
         "cases like these would show four times in five by a single two-sided 5 % test (2.80 standard "
         f"errors); {DASH} where it cannot be estimated: fewer than {SMALLEST_UNITS_FOR_POWER} units differ, "
-        "or there is no interval. A unit is the cases that share a target file."
+        f"or there is no interval. A unit is the {UNIT_OF[board.sought]}."
     )
     yield ""
     found = _in_standing(board, board.comparisons)
+    if board.sought == "relevant module":  # which has neither rules nor lines
+        yield from table(["Candidate", "Decision", "Support"], [_decision_row(one)[:3] for one in found], 3)
+        return
     yield from table(
         ["Candidate", "Decision", "Support", "Rule", "Lines per hit", f"of {text(board.baseline)}"],
         [_decision_row(comparison) for comparison in found],
@@ -137,7 +142,7 @@ def levels(board: Scoreboard) -> Lines:
     yield ""
     yield (
         "*exact*: path, line and kind agree; *span*: the target's line lies within the result; *file*: the "
-        "path agrees. Lines per hit: source lines in the first ten results for each case found in them, here "
+        "path agrees, and ranks count files. Lines per hit: source lines in the first ten results for each case found in them, here "
         f"by the *{board.level}* rule."
     )
     yield ""
@@ -164,8 +169,8 @@ def where_they_disagree(board: Scoreboard, examples: Sequence[Example]) -> Lines
     yield "## Where they disagree"
     yield ""
     yield (
-        f"The known target's rank with each candidate, by the *{board.level}* rule; `boresight report RUN "
-        "--format csv` has every case."
+        f"The first {board.sought}'s rank with each candidate, by the *{board.level}* rule; `boresight "
+        "report RUN --format csv` has every case."
     )
     yield ""
     names = standing(board)
@@ -177,21 +182,13 @@ def where_they_disagree(board: Scoreboard, examples: Sequence[Example]) -> Lines
         ]
         for example in examples
     ]
-    yield from table(["Query", "Known target", *(text(name) for name in names)], rows, words=2)
+    yield from table(["Query", board.sought.capitalize(), *(text(name) for name in names)], rows, words=2)
 
 
 def _left_out(values: Sequence[LinesPerHit]) -> Lines:
     if any(value.unknown and value.value is not None for value in values):
         yield ""
         yield LINES_LEFT_OUT
-
-
-def _mean_of(board: Scoreboard) -> str:
-    cases = counted(board.cases, "case")
-    repositories = len(board.repositories)
-    if repositories < 2:
-        return f"the mean over {cases} of one repository"
-    return f"{cases}, the mean of the means of {repositories:,} repositories"
 
 
 def _standing_row(board: Scoreboard, name: str) -> list[str]:

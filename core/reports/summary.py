@@ -15,11 +15,13 @@ from typing import Any
 from core.reports.cautions import cautions
 from core.reports.examples import Example
 from core.reports.facts import CandidateFacts, RunFacts
+from core.reports.graded_summary import graded_summary
 from core.reports.sentence import plain
 from core.reports.standing import standing
 from core.reports.verdict import headline
-from core.reports.wording import LIMITS, RSS_CAVEAT, disturbance
+from core.reports.wording import LIMITS_OF, RSS_CAVEAT, disturbance
 from core.scoring.comparison import LATENCY_RATIO_LIMIT, MATERIAL_GAIN, SIGNIFICANT_P
+from core.scoring.graded_records import GradedBoard
 from core.scoring.records import (
     ByCutoff,
     CandidateScore,
@@ -29,6 +31,7 @@ from core.scoring.records import (
     Interval,
     Scoreboard,
 )
+from core.sought import kind_of
 from core.text import printable
 
 SUMMARY_FORMAT = "boresight-summary@1"
@@ -36,10 +39,15 @@ TEXT_LIMIT = 400
 _ONE_LINE = 100
 
 
-def summary(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()) -> dict[str, Any]:
+def summary(
+    board: Scoreboard,
+    about: RunFacts,
+    examples: Sequence[Example] = (),
+    graded: GradedBoard | None = None,
+) -> dict[str, Any]:
     """Return the report as a JSON-able value; the same scores and facts give the same value.
 
-    Examples from private repositories are left out whoever chose them.
+    Examples from private repositories are left out whoever chose them. `graded` is there for graded banks.
     """
     return {
         "format": SUMMARY_FORMAT,
@@ -49,10 +57,12 @@ def summary(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()
         "level": {"used": board.level, "reason": board.level_reason},
         "cutoffs": list(board.cutoffs),
         "cases": board.cases,
+        "sought": board.sought,
         "intents": list(board.intents),
         "baseline": board.baseline,
         "standing": list(standing(board)),
         "models": {name: _model(board, name) for name in board.candidates},
+        **({} if graded is None else {"graded": graded_summary(graded, about)}),
         "disagreements": [_example(found) for found in examples if found.repository not in about.private],
         "method": {**board.method._asdict(), "lone_units": list(board.method.lone_units)},
         "thresholds": {
@@ -60,13 +70,18 @@ def summary(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()
             "latency_ratio_limit": LATENCY_RATIO_LIMIT,
             "significant_p": SIGNIFICANT_P,
         },
-        "limits": list(LIMITS),
+        "limits": list(LIMITS_OF[board.sought]),
     }
 
 
-def summary_bytes(board: Scoreboard, about: RunFacts, examples: Sequence[Example] = ()) -> bytes:
+def summary_bytes(
+    board: Scoreboard,
+    about: RunFacts,
+    examples: Sequence[Example] = (),
+    graded: GradedBoard | None = None,
+) -> bytes:
     """Return the content of `quality-summary.json`: UTF-8, small objects on one line, a line end last."""
-    return ("".join(_encoded(summary(board, about, examples), "")) + "\n").encode("utf-8")
+    return ("".join(_encoded(summary(board, about, examples, graded), "")) + "\n").encode("utf-8")
 
 
 def _cautions(board: Scoreboard, about: RunFacts) -> list[str]:
@@ -83,6 +98,7 @@ def _run(board: Scoreboard, about: RunFacts) -> dict[str, Any]:
         "created_at": about.created_at,
         "bank": {
             "format": about.bank_format,
+            **_kind(about.bank_format),
             "sha256": about.bank_sha256,
             "cases": board.cases,
             "ambiguous": about.ambiguous,
@@ -107,12 +123,18 @@ def _run(board: Scoreboard, about: RunFacts) -> dict[str, Any]:
     }
 
 
+def _kind(bank_format: str) -> dict[str, Any]:
+    kind = kind_of(bank_format)
+    return {"kind": kind, **({"gold": False} if kind == "historical" else {})}
+
+
 def _candidate(facts: CandidateFacts) -> dict[str, Any]:
     return {
         "retriever": printable(facts.retriever, TEXT_LIMIT),
         "model": None if facts.model is None else printable(facts.model, TEXT_LIMIT),
         "version": None if facts.version is None else printable(facts.version, TEXT_LIMIT),
         "form": facts.form,
+        "undigested": facts.undigested,
     }
 
 

@@ -62,7 +62,7 @@ def metrics_csv(board: Scoreboard) -> Iterator[str]:
     An empty `repository` or `intent` stands for all of them. The interval's ends belong to the macro
     rows over all cases, at the cutoffs that have one.
     """
-    yield _line(METRIC_COLUMNS)
+    yield csv_line(METRIC_COLUMNS)
     for name, score in board.candidates.items():
         whole = GroupScore(score.counts, score.macro, score.micro)
         yield from _group_lines((name, "", ""), whole, score)
@@ -81,10 +81,10 @@ def queries_csv(queries: Iterable[QueryScore], private: Collection[str]) -> Iter
     Queries of the repositories labelled in `private` are left out. A candidate whose locations do not
     support a rule has no meaningful rank by it: `levels` in the summary tells which it supports.
     """
-    yield _line(QUERY_COLUMNS)
+    yield csv_line(QUERY_COLUMNS)
     for query in queries:
         if query.repository not in private:
-            yield _line(_query_row(query))
+            yield csv_line(_query_row(query))
 
 
 def _group_lines(
@@ -99,7 +99,7 @@ def _group_lines(
                 if intervals_of is not None and mean == "macro":
                     found = intervals_of.intervals.get(cutoff, {}).get(metric)
                 ends += [found.low, found.high] if found else [None, None]
-            yield _line([*where, mean, cutoff, *measures, *ends, *group.counts])
+            yield csv_line([*where, mean, cutoff, *measures, *ends, *group.counts])
 
 
 def _query_row(query: QueryScore) -> list[Any]:
@@ -110,7 +110,7 @@ def _query_row(query: QueryScore) -> list[Any]:
         query.channel,
         query.candidate,
         query.status,
-        None if query.error_class is None else _free_text(query.error_class),
+        None if query.error_class is None else free_text(query.error_class),
         query.returned,
         *(first_rank(query, level) for level in LEVELS),
         *(sum(rank is not None for rank in query.target_ranks[level]) for level in LEVELS),
@@ -122,12 +122,14 @@ def _query_row(query: QueryScore) -> list[Any]:
     ]
 
 
-def _free_text(value: str) -> str:
+def free_text(value: str) -> str:
+    """Return text as a field that no spreadsheet takes for a formula."""
     shown = printable(value, 200)
     return f"'{shown}" if shown.startswith(_FORMULA) else shown
 
 
-def _line(cells: Iterable[Any]) -> str:
+def csv_line(cells: Iterable[Any]) -> str:
+    """Return one row with its line end."""
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(cells)
     return buffer.getvalue()

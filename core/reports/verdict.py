@@ -18,7 +18,7 @@ from core.reports.comparison_sentences import (
 )
 from core.reports.sentence import Name, Sentence, name_list, plain
 from core.reports.standing import is_barely_run, progress, recall_at_5, standing
-from core.reports.wording import count, counted, coverage, metric, percent, some
+from core.reports.wording import NOT_GOLD, count, counted, coverage, metric, percent, some
 from core.scoring.comparison import coverage_gaps
 from core.scoring.records import CandidateScore, Comparison, Scoreboard
 from core.text import printable
@@ -29,6 +29,11 @@ def headline(board: Scoreboard) -> tuple[Sentence, ...]:
 
     A run of which hardly anything was answered has no answer: then only that is said, and how to go on.
     """
+    not_gold: tuple[Sentence, ...] = ((NOT_GOLD,),) if board.sought == "changed file" else ()
+    return (*not_gold, *_answer(board))
+
+
+def _answer(board: Scoreboard) -> tuple[Sentence, ...]:
     if board.cases == 0 or not board.candidates:
         return (("Nothing was planned, so nothing was measured.",),)
     if is_barely_run(board):
@@ -123,7 +128,7 @@ def _without_baseline(board: Scoreboard) -> tuple[Sentence, ...]:
         )
     untested = ("No baseline was named, so no difference was tested.",)
     if len(top) == len(order) and best.recall <= SAME:
-        return (("No candidate found a known target in its first five results.",), untested)
+        return ((f"No candidate found a {board.sought} in its first five results.",), untested)
     if len(top) > 1:
         equally = f" find equally much: {found(board, best)}"
         return ((*name_list(top), equally, *_by_rank(board, top), "."), untested)

@@ -18,6 +18,7 @@ from core.scoring.records import (
     LinesPerHit,
     MetricName,
     Scoreboard,
+    Sought,
 )
 
 DASH: Final = "—"
@@ -56,6 +57,62 @@ LIMITS: Final = (
     "default by it: a material gain still needs wider checks of usefulness and resources.",
 )
 
+GRADED_LIMITS: Final = (
+    "Grades and facts are people's judgments: a module graded 0 may still help somebody, and the questions "
+    "are those that their authors thought of, about one repository.",
+    "A module is relevant where its grade is 1 or more. Rankings of locations are collapsed to modules at "
+    "their best rank first; which place inside a module was found is not judged.",
+    "Recall, precision and reciprocal rank are trec_eval's; nDCG has the gain 2^rel − 1 and the discount "
+    "log2(rank + 1) (Burges et al. 2005), over the ideal order of all graded modules.",
+    "Fact recall is conservative: a fact counts where all its words, in its own wording or an alias's, occur "
+    "in the context. A paraphrase counts for nothing, and words that stand far apart do count.",
+    "The context is what the ctx probe returned, often excerpts that were cut: a fact that was cut away "
+    "cannot be found, so low fact recall may speak of the excerpts rather than of the ranking.",
+    "Contradiction is a heuristic: a negating word shortly before a fact's words, and a short list of "
+    "choices that exclude each other. Faithfulness = fact recall × (1 − contradiction). The definitions are "
+    "those of NeuralMind's offline judge (neuralmind.ragas 4.22), after Es et al. 2024, RAGAs.",
+    "Embedded columns are similarities of texts by one model, not judgments; a candidate that uses the same "
+    "model may look better by them.",
+    "Reduction compares counts of words and marks, which are no model's tokens, of contexts and all modules.",
+    LIMITS[-1],
+)
+
+NOT_GOLD: Final = "Not gold: the answers are the files that commits changed, and nobody judged them."
+
+HISTORICAL_LIMITS: Final = (
+    "The answers are not gold: a commit's files were touched when the work was done, which says neither that "
+    "each of them answers the subject nor that no other file does. These numbers never stand beside those of "
+    "known targets.",
+    "Subjects were written after the work by people who knew the files, and may name what no longer stands "
+    "in them: the sources asked are those of the pinned commit, not of the time of the change.",
+    "Commits of different sets of files count as independent, although many share a file, so that intervals "
+    "are rather too narrow.",
+    "Recall is the share of the files that a commit changed; merges, reverts, bots and large commits are "
+    "left out, as the bank's meta file counts.",
+    LIMITS[-1],
+)
+
+LIMITS_OF: Final[dict[Sought, tuple[str, ...]]] = {
+    "known target": LIMITS,
+    "relevant module": GRADED_LIMITS,
+    "changed file": HISTORICAL_LIMITS,
+}
+RESULTS_OF: Final[dict[Sought, str]] = {
+    "known target": "Known-target results",
+    "relevant module": "Graded results",
+    "changed file": "Historical results (not gold)",
+}
+UNIT_OF: Final[dict[Sought, str]] = {
+    "known target": "cases that share a target file",
+    "relevant module": "questions that share a module of their highest grade",
+    "changed file": "commits that changed the same files",
+}
+
+
+def rule_words(board: Scoreboard) -> str:
+    """Return by which rule a result counts: `exact rule`; graded banks know modules only."""
+    return f"{board.level} rule" if board.sought != "relevant module" else "modules by path"
+
 
 def metric(value: float | None) -> str:
     """Write a metric as `.812`."""
@@ -81,6 +138,13 @@ def interval(value: Interval | None, *, signed: bool = False) -> str:
     return f"{write(value.low)} to {write(value.high)}"
 
 
+def with_interval(value: float, ends: Interval | None) -> str:
+    """Write a metric with its interval beside it, `.812 (.741–.880)`, or a dash for one that is not known."""
+    return (
+        f"{metric(value)} ({metric(ends.low)}–{metric(ends.high)})" if ends else f"{metric(value)} ({DASH})"
+    )
+
+
 def has_no_width(value: Interval | None) -> bool:
     """Tell whether an interval's ends are one but for rounding."""
     return value is not None and value.high - value.low < 1e-9
@@ -88,7 +152,9 @@ def has_no_width(value: Interval | None) -> bool:
 
 def rule_beside(board: Scoreboard, comparison: Comparison) -> str:
     """Return ` by the span rule` where a comparison uses a finer rule than the leaderboard, else nothing."""
-    return "" if comparison.level == board.level else f" by the {comparison.level} rule"
+    if comparison.level == board.level or board.sought == "relevant module":
+        return ""
+    return f" by the {comparison.level} rule"
 
 
 def metric_name(d: Difference) -> str:
@@ -166,6 +232,18 @@ def mebibytes(size: int | None) -> str:
     return DASH if size is None else f"{_three_digits(size / MIB)} MiB"
 
 
+def size(count: int) -> str:
+    """Write bytes in the unit that a person reads: `0 B`, `532 KiB`, `1.2 GiB`."""
+    if count < 1024:
+        return f"{count} B"
+    value, unit = count / 1024, "KiB"
+    for larger in ("MiB", "GiB", "TiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"
+
+
 def ratio(value: float | None) -> str:
     """Write a quotient as `1.10×`."""
     return DASH if value is None else f"{value:.2f}×"
@@ -205,6 +283,15 @@ def support_word(comparison: Comparison) -> str:
 def verdict_words(comparison: Comparison) -> str:
     """Write a decision with its support: `material gain, supported`."""
     return ", ".join(filter(None, (decision_words(comparison), support_word(comparison))))
+
+
+def macro_words(board: Scoreboard) -> str:
+    """Say what a macro metric is the mean of: `75 cases, the mean of the means of 3 repositories`."""
+    cases = counted(board.cases, "case")
+    repositories = len(board.repositories)
+    if repositories < 2:
+        return f"the mean over {cases} of one repository"
+    return f"{cases}, the mean of the means of {repositories:,} repositories"
 
 
 def _signed(value: float, size: str) -> str:

@@ -15,6 +15,14 @@ def test_cautions_tell_gaps_without_a_comparison_and_unanswered_channels_always(
     assert cautions(compared.board, compared.about) == ()
 
 
+def test_a_model_without_a_digest_is_told_of() -> None:
+    found = campaign({"a": [1, None, 2]})
+    (facts,) = found.about.candidates
+    about = found.about._replace(candidates=(facts._replace(undigested=True),))
+    (sentence,) = cautions(found.board, about)
+    assert plain(sentence).startswith("a finds its model by name: no digest of its weights is part of this")
+
+
 def test_an_interval_without_width_is_not_passed_off_as_certainty() -> None:
     found = campaign({"a": [1] * 8, "b": [1, 2] * 4}, baseline="a")
     (sentence,) = cautions(found.board, found.about)

@@ -50,6 +50,7 @@ def test_everything_that_the_report_lists_is_there(compared: Campaign) -> None:
     assert found["thresholds"]["latency_ratio_limit"] == 1.25
     assert found["run"]["bank"] == {
         "format": "known-target-v1",
+        "kind": "known-target",
         "sha256": "2" * 64,
         "cases": 32,
         "ambiguous": None,

@@ -15,6 +15,7 @@ from core.reports.wording import (
     ratio,
     seconds,
     signed_points,
+    size,
     verdict_words,
 )
 from core.scoring.records import Interval, LinesPerHit
@@ -82,6 +83,21 @@ def test_p_never_reads_zero() -> None:
 )
 def test_durations_keep_three_significant_digits(value: float | None, shown: str) -> None:
     assert seconds(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (532 * 1024, "532 KiB"),
+        (1288490189, "1.2 GiB"),
+        (2**50, "1024 TiB"),
+    ],
+)
+def test_bytes_are_told_in_the_unit_that_a_person_reads(count: int, shown: str) -> None:
+    assert size(count) == shown
 
 
 def test_sizes_ratios_and_counts() -> None:
