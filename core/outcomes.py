@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from core.banks.case import Case
+from core.banks.case import Bank, Case
+from core.banks.fields import HISTORICAL
+from core.questions import Question
 from core.rankings import Observation, RunReader
 from core.retrievers.protocol import AnswerError
 from core.run.evidence import Origin, evidence_changed
 from core.scoring.matching import answered_query, unanswered_query
 from core.scoring.records import IndexOutcome, PlannedCase, ProbeOutcome, QueryScore, Status
+
+TELL_EVERY = 64  # operations
+
+Tell = Callable[[int, int], None]
+"""Is told the operations read and to read; what it raises, as where nobody waits any more, ends the pass."""
+
+
+def tell_nobody(done: int, total: int) -> None:
+    """Take no notice."""
 
 
 class Outcomes(NamedTuple):
@@ -37,15 +48,15 @@ class Outcomes(NamedTuple):
         return len(self.reader.plan)
 
 
-def read_outcomes(path: Path) -> Outcomes:
+def read_outcomes(path: Path, tell: Tell = tell_nobody, *, pass_over_changed: bool = False) -> Outcomes:
     """Read what became of each planned operation of a run; nothing is scored.
 
     Raises InputError where the folder is no run, IdentityError that names all evidence that differs from its
-    digests.
+    digests. With `pass_over_changed` such evidence counts as missing, and `reader.changed` names it.
     """
     reader = RunReader(path)
-    found = _Pass(reader)
-    if reader.changed:
+    found = _Pass(reader, tell)
+    if reader.changed and not pass_over_changed:
         raise evidence_changed(reader.changed, reader.layout.root)
     return Outcomes(
         reader,
@@ -58,17 +69,29 @@ def read_outcomes(path: Path) -> Outcomes:
     )
 
 
-def planned_case(case: Case) -> PlannedCase:
-    """Return what scoring must know of a case."""
-    return PlannedCase(
-        case.id, case.repo, case.intent, case.channel, tuple(target.path for target in case.targets)
-    )
+def planned_cases(bank: Bank) -> tuple[PlannedCase, ...]:
+    """Return what scoring must know of a bank's cases.
+
+    Those that share a target file are one unit; graded questions are where they share a module of their
+    highest grade, as nearly all share one that helps a little, and commits where they changed the same files,
+    as chains of shared files would make nearly all one.
+    """
+    questions = bank.graded.questions if bank.graded else {}
+    return tuple(_planned(case, questions.get(case.id)) for case in bank.cases)
+
+
+def _planned(case: Case, question: Question | None) -> PlannedCase:
+    paths = tuple(target.path for target in case.targets)
+    unit = () if question is None else question.best
+    if case.schema_version == HISTORICAL:
+        unit = ("\0".join(paths),)
+    return PlannedCase(case.id, case.repo, case.intent, case.channel, paths, unit)
 
 
 class _Pass:
     """One pass over the evidence."""
 
-    def __init__(self, reader: RunReader) -> None:
+    def __init__(self, reader: RunReader, tell: Tell) -> None:
         self.queries: list[QueryScore] = []
         self.probes: list[ProbeOutcome] = []
         self.indexes: list[IndexOutcome] = []
@@ -76,14 +99,19 @@ class _Pass:
         self.disturbed = 0
         self.origins: Counter[tuple[str, str]] = Counter()
         self._reader = reader
-        self._cases = {case.id: (case, planned_case(case)) for case in reader.bank.cases}
-        for observation in reader.observations():
+        cases = zip(reader.bank.cases, planned_cases(reader.bank), strict=True)
+        self._cases = {case.id: (case, planned) for case, planned in cases}
+        for done, observation in enumerate(reader.observations(), start=1):
             self._take(observation)
+            if done % TELL_EVERY == 0:
+                tell(done, len(reader.plan))
         self.queries += self._unsupported()
 
     def _take(self, seen: Observation) -> None:
         if seen.planned.operation.kind == "index":
-            self.indexes.append(_index(seen))
+            features = self._reader.features[seen.planned.operation.candidate]
+            if features.indexes and features.executes:  # else there is nothing to count or to time
+                self.indexes.append(_index(seen))
             accepted = seen.status == "accepted"
         elif seen.planned.operation.kind == "ctx":
             self.probes.append(_probe(seen))

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from core.banks.case import Bank, Case
+from core.banks.graded import FORMAT as GRADED
 from core.campaign.frozen import frozen_features, frozen_suffix
 from core.campaign.places import place_of
 from core.campaign.plan import Planned, make_plan, parse_plan
 from core.errors import IdentityError
+from core.questions import collapsed
 from core.ranking import Ranking
 from core.retrievers.protocol import AnswerError, Context, Features, Place, Retriever
 from core.retrievers.registry import create_retriever
@@ -98,6 +100,7 @@ class EvidenceReader:
         }
         self.features: dict[str, Features] = frozen_features(record)
         self.changed: list[str] = []
+        self._ranks_modules = record.controls["bank"]["format"] == GRADED
         self._places: dict[tuple[str, str, str], Place] = {}
 
     def observe(self, planned: Planned) -> Observation:
@@ -108,17 +111,21 @@ class EvidenceReader:
         return self._accepted(planned, *verified)
 
     def ranking(self, observation: Observation) -> Ranking:
-        """Return an accepted primary query's ranking; raises AnswerError where its output does not read."""
-        return (
+        """Return an accepted primary query's ranking, of modules where the bank is graded.
+
+        Raises AnswerError where its output does not read.
+        """
+        ranking = (
             self._retriever(observation)
             .read_ranking(observation.stdout, self._place(observation), self.record.controls["depth"])
             .ranking
         )
+        return collapsed(ranking) if self._ranks_modules else ranking
 
     def context(self, observation: Observation) -> Context:
         """Return an accepted probe's context; raises AnswerError where its output does not read."""
         return self._retriever(observation).read_context(
-            observation.stdout, self._place(observation), self.record.controls["depth"]
+            observation.stdout, self._place(observation), self.record.probe_depth
         )
 
     def place(self, operation: Operation, root: str) -> Place:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from core.canonical import write_durably
+from core.durable import write_durably
 from core.errors import BoresightError
-from core.outcomes import Outcomes, planned_case, read_outcomes
+from core.graded_outcomes import read_graded
+from core.outcomes import Outcomes, Tell, planned_cases, read_outcomes, tell_nobody
 from core.rankings import RunReader
 from core.reports.examples import Example, disagreements
 from core.reports.facts import CandidateFacts, Disturbance, RepositoryFacts, RunFacts, TakenOverFacts
@@ -18,7 +19,10 @@ from core.retrievers.protocol import Features
 from core.run.lock import RunLock
 from core.run.record import read_run, refuse_links
 from core.scoring.aggregate import score
+from core.scoring.graded_records import GradedBoard
 from core.scoring.records import CandidatePlan, Form, QueryScore, Scoreboard, ScoringPlan
+from core.scoring.relevance import Embedding
+from core.sought import sought_by
 
 
 class Rescored(NamedTuple):
@@ -28,6 +32,7 @@ class Rescored(NamedTuple):
     facts: RunFacts
     board: Scoreboard
     examples: tuple[Example, ...]
+    graded: GradedBoard | None = None
 
     @property
     def reader(self) -> RunReader:
@@ -45,13 +50,23 @@ class Rescored(NamedTuple):
         return self.outcomes.unaccepted
 
 
-def rescore(path: Path, *, write: bool = False) -> Rescored:
+def rescore(
+    path: Path, *, write: bool = False, tell: Tell = tell_nobody, embedding: Embedding | None = None
+) -> Rescored:
     """Score a run from its retained evidence alone; with `write`, rewrite its derived reports.
 
-    A caller that writes holds the run's lock. Raises IdentityError that names all evidence that differs from
+    An embedding function adds the columns of a graded bank that need one. A caller that writes holds the
+    run's lock. Raises IdentityError that names all evidence that differs from
     its digests; nothing is written then. Where no score is wanted, `read_outcomes` spares the statistics.
     """
-    outcomes = read_outcomes(path)
+    scored = score_outcomes(read_outcomes(path, tell), embedding)
+    if write:
+        _write_reports(scored)
+    return scored
+
+
+def score_outcomes(outcomes: Outcomes, embedding: Embedding | None = None) -> Rescored:
+    """Score what became of a run's operations; nothing is read or written."""
     reader = outcomes.reader
     board = score(scoring_plan(reader), outcomes.queries, outcomes.probes, outcomes.indexes)
     facts = run_facts(reader)._replace(
@@ -59,26 +74,30 @@ def rescore(path: Path, *, write: bool = False) -> Rescored:
         disturbed=Disturbance(outcomes.disturbed, outcomes.planned),
     )
     examples = disagreements(board, outcomes.queries, reader.bank.cases, facts.private)
-    if write:
-        try:
-            write_durably(reader.layout.summary, summary_bytes(board, facts, examples))
-            write_durably(reader.layout.summary_text, markdown(board, facts, examples).encode())
-        except OSError as error:
-            raise BoresightError(
-                f"{reader.layout.root}: reports cannot be written: {error.strerror or error}; "
-                "the evidence is whole: make room, then `boresight rescore`"
-            ) from None
-    return Rescored(outcomes, facts, board, examples)
+    return Rescored(outcomes, facts, board, examples, read_graded(reader, embedding))
 
 
-def rescore_run(path: Path) -> Rescored:
+def _write_reports(scored: Rescored) -> None:
+    layout = scored.reader.layout
+    derived = (scored.board, scored.facts, scored.examples, scored.graded)
+    try:
+        write_durably(layout.summary, summary_bytes(*derived))
+        write_durably(layout.summary_text, markdown(*derived).encode())
+    except OSError as error:
+        raise BoresightError(
+            f"{layout.root}: reports cannot be written: {error.strerror or error}; "
+            "the evidence is whole: make room, then `boresight rescore`"
+        ) from None
+
+
+def rescore_run(path: Path, embedding: Embedding | None = None) -> Rescored:
     """Verify and score a run and rewrite its reports under its lock; raises as `rescore`, and BusyError."""
     layout = read_run(path).layout
     refuse_links(layout)
     lock = RunLock(layout.lock, purpose="rescoring")
     lock.acquire()
     try:
-        return rescore(path, write=True)
+        return rescore(path, write=True, embedding=embedding)
     finally:
         lock.release()
 
@@ -86,7 +105,7 @@ def rescore_run(path: Path) -> Rescored:
 def markdown_report(path: Path) -> str:
     """Return a run's report as Markdown, derived from its evidence now; raises as `rescore`."""
     scored = rescore(path)
-    return markdown(scored.board, scored.facts, scored.examples)
+    return markdown(scored.board, scored.facts, scored.examples, scored.graded)
 
 
 def scoring_plan(reader: RunReader) -> ScoringPlan:
@@ -94,16 +113,23 @@ def scoring_plan(reader: RunReader) -> ScoringPlan:
     controls = reader.record.controls
     return ScoringPlan(
         candidates=tuple(
-            CandidatePlan(name, level=features.level, form=_form(features), probes=features.probe)
+            CandidatePlan(
+                name,
+                level=features.level,
+                form=_form(features),
+                probes=features.probe,
+                indexes=features.indexes and features.executes,
+            )
             for name, features in reader.features.items()
         ),
         repositories=reader.record.repositories,
-        cases=tuple(planned_case(case) for case in reader.bank.cases),
+        cases=planned_cases(reader.bank),
         cutoffs=tuple(controls["cutoffs"]),
         baseline=controls["baseline"],
         seed=controls["seed"],
         memory_budget_mib=controls["budgets"]["memory_budget_mib"],
         max_index_seconds=controls["budgets"]["max_index_seconds"],
+        sought=sought_by(controls["bank"]["format"]),
     )
 
 
@@ -128,6 +154,7 @@ def run_facts(reader: RunReader) -> RunFacts:
                 controls["candidates"][name]["model"],
                 controls["candidates"][name]["version"],
                 _form(features),
+                bool(controls["candidates"][name]["fingerprint"].get("undigested")),
             )
             for name, features in reader.features.items()
         ),
@@ -148,5 +175,7 @@ def _ambiguous(notes: Mapping[str, Mapping[str, int]], labels: Iterable[str]) ->
     return sum(known) if len(known) == len(counts) else None
 
 
-def _form(features: Features) -> Form:
+def _form(features: Features) -> Form | None:
+    if not features.executes:
+        return None
     return "session" if features.session else "one-shot"

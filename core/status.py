@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from core.campaign.plan import Planned, parse_plan
+from core.browse.counts import Counts, known_counts
+from core.campaign.plan import Planned, read_plan, unreadable_plan
 from core.errors import BoresightError, IdentityError
 from core.run.events import State
 from core.run.evidence import Result, read_measurement, read_result
@@ -18,7 +19,9 @@ from core.run.lock import is_executed
 from core.run.record import read_run
 
 STALLED_AFTER_SECONDS = 10.0
+LIVE: frozenset[State] = frozenset({"waiting", "running", "paused", "stopping", "stalled"})
 _BLOCK_BYTES = 64 * 1024
+_COUNTED_BYTES = 1024 * 1024
 
 
 class RunStatus(NamedTuple):
@@ -43,28 +46,58 @@ def list_runs(folder: Path) -> Iterator[RunStatus]:
             yield RunStatus(path, path.name, None, 0, 0, 0, None, str(error))
 
 
-def run_status(path: Path) -> RunStatus:
-    """Return a run's status; raises InputError or IdentityError where it cannot be read."""
+def run_status(path: Path, *, brief: bool = False) -> RunStatus:
+    """Return a run's status; raises InputError or IdentityError where it cannot be read.
+
+    `brief` takes the counts of a run that is being executed from its latest event, and of one at rest from
+    its index where that is of the run as it is, rather than from tens of thousands of results.
+    """
     record = read_run(path)
     layout = record.layout
-    try:
-        plan = parse_plan(layout.plan.read_bytes(), str(layout.plan))
-    except OSError as error:
-        raise IdentityError(f"{layout.plan}: {error.strerror}; restore it from a copy") from None
     last, turn = _last_events(layout.events)
-    accepted, failed, untried = _counts(layout, plan)
     updated = datetime.fromisoformat(last["at"]) if last else None
-    if is_executed(layout.lock):
-        state = _live(layout.lock, updated, turn)
-    elif accepted == len(plan):
+    executed = is_executed(layout.lock)
+    counts = None
+    if brief:
+        counts = _told_counts(last, _lines(layout.plan)) if executed else known_counts(record)
+    accepted, failed, untried = counts or _counts(layout, read_plan(layout.plan))
+    planned = accepted + failed + untried
+    if executed:
+        state = _live(layout.lock, updated, last, turn)
+    elif accepted == planned:
         state = "complete"
     else:
         state = "interrupted" if untried else "failed"
-    return RunStatus(path, record.about["name"], state, accepted, len(plan), failed, updated)
+    return RunStatus(path, record.about["name"], state, accepted, planned, failed, updated)
 
 
-def _live(lock: Path, updated: datetime | None, turn: Mapping[str, Any] | None) -> State:
-    """Tell how a run fares whose lock is held; the lock's own time is when its holder took it."""
+def _lines(path: Path) -> int:
+    """Return how many lines a plan has; raises IdentityError where it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            return sum(block.count(b"\n") for block in iter(lambda: stream.read(_COUNTED_BYTES), b""))
+    except OSError as error:
+        raise unreadable_plan(path, error) from None
+
+
+def _told_counts(last: Mapping[str, Any] | None, planned: int) -> Counts | None:
+    """Return the operations that the latest event tells as accepted, failed and left; None without them."""
+    progress = (last or {}).get("progress")
+    if not isinstance(progress, dict) or progress.get("planned") != planned:
+        return None
+    completed, failed = progress.get("completed"), progress.get("failed")
+    if type(completed) is not int or type(failed) is not int or not 0 <= failed <= completed <= planned:
+        return None
+    return Counts(completed - failed, failed, planned - completed)
+
+
+def _live(
+    lock: Path, updated: datetime | None, last: Mapping[str, Any] | None, turn: Mapping[str, Any] | None
+) -> State:
+    """Tell how a run fares whose lock is held; the lock's own time is when its holder took it.
+
+    `last` is the latest event, `turn` the latest that is no heartbeat.
+    """
     taken = _modified(lock)
     now = datetime.now(UTC)
     if updated is not None and taken is not None and taken > now:
@@ -72,6 +105,11 @@ def _live(lock: Path, updated: datetime | None, turn: Mapping[str, Any] | None) 
     signs = [sign for sign in (updated, taken) if sign is not None]
     if signs and (now - max(signs)).total_seconds() > STALLED_AFTER_SECONDS:
         return "stalled"
+    if last is not None and last["type"] == "heartbeat":
+        if last.get("state") == "waiting":
+            return "waiting"
+        if last.get("state") == "stopping":
+            return "stopping"
     waits = turn is not None and turn["type"] == "paused" and turn.get("paused") is True
     return "paused" if waits else "running"
 
@@ -83,7 +121,7 @@ def _modified(path: Path) -> datetime | None:
         return None
 
 
-def _counts(layout: RunLayout, plan: Sequence[Planned]) -> tuple[int, int, int]:
+def _counts(layout: RunLayout, plan: Iterable[Planned]) -> Counts:
     """Count operations accepted, failed, and neither tried nor kept from it by a failed index."""
     accepted = failed = untried = 0
     broken: set[tuple[str, str]] = set()
@@ -105,7 +143,7 @@ def _counts(layout: RunLayout, plan: Sequence[Planned]) -> tuple[int, int, int]:
                 broken.add(cell)
         else:
             untried += 1
-    return accepted, failed, untried
+    return Counts(accepted, failed, untried)
 
 
 def _result(layout: RunLayout, operation: Operation) -> Result | None:

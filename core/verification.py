@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from core.campaign.frozen import frozen_features
 from core.campaign.plan import make_plan, plan_lines
 from core.campaign.sources import read_frozen
 from core.campaign.tree_listing import (
@@ -24,7 +25,6 @@ from core.campaign.tree_listing import (
 from core.campaign.tree_names import shown_path
 from core.canonical import sha256
 from core.errors import BoresightError, IdentityError, InputError
-from core.retrievers.protocol import Features
 from core.run.evidence import (
     COMMAND,
     MEASUREMENT,
@@ -126,7 +126,8 @@ def _frozen_digests(record: RunRecord) -> Iterator[tuple[Path, str]]:
         suffix = str(rendered["suffix"]).removeprefix(".")
         if "/" in suffix:
             raise ValueError("a suffix that is a path")
-        yield record.layout.configurations / f"{name}.{suffix}", rendered["sha256"]
+        written = record.about.get("configurations", {})  # older runs have none: there, the text itself binds
+        yield record.layout.configurations / f"{name}.{suffix}", written.get(name, rendered["sha256"])
 
 
 def _check_files(layout: RunLayout, expected: dict[Path, str]) -> Verification:
@@ -138,16 +139,12 @@ def _check_plan(record: RunRecord) -> Verification:
     layout = record.layout
     try:
         bank = read_cases(record)
-        features = {
-            name: Features(**{**found, "channels": frozenset(found["channels"])})
-            for name in record.candidates
-            if isinstance(found := record.controls["candidates"][name]["features"], dict)
-        }
-        plan = make_plan(bank, record.repositories, features, record.controls["seed"])
     except BoresightError:  # the bank is named by its own check
         return Verification(problems=("plan.jsonl: cannot be checked, as the bank that it follows differs",))
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return Verification(problems=("campaign.json: its candidates' features cannot be read",))
+    try:
+        plan = make_plan(bank, record.repositories, frozen_features(record), record.controls["seed"])
+    except (IdentityError, KeyError, TypeError, ValueError):
+        return Verification(problems=("campaign.json: its candidates' features or its seed cannot be read",))
     return _compared({layout.plan: (sha256(plan_lines(plan)), "plan.jsonl")})
 
 

@@ -101,7 +101,7 @@ def condition(filters: Filters, names: Names) -> Condition:
     values: tuple[str, ...] = ()
     if filters.text:
         parts.append("instr(c.searched, ?) > 0")
-        values = (_searchable(filters.text),)
+        values = (searchable(filters.text),)
     return Condition(" AND ".join(parts) or "TRUE", values, bool(filters.text))
 
 
@@ -184,7 +184,8 @@ def _cutoff(cutoff: int) -> int:
     return cutoff
 
 
-def _searchable(text: str) -> str:
+def searchable(text: str) -> str:
+    """Return text as it is looked for in `searched`; raises InputError where nothing can hold it."""
     if "\0" in text:
         raise InputError("a search cannot hold NUL; leave it out")
     try:

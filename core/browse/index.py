@@ -16,7 +16,7 @@ from core.browse.case_queries import check_page
 from core.browse.filling import IsCancelled, OnProgress
 from core.browse.filters import Filters, Sort
 from core.browse.opening import Wish, distrust, ready_index
-from core.browse.operation_queries import OperationFilters
+from core.browse.operation_queries import OperationFilters, OperationSort
 from core.browse.operations import Attempt
 from core.browse.rows import CaseDetail, CaseRow, CellRow, FailureGroup, OperationRow, Problem
 from core.browse.schema import Names, connect, names_of, read_meta
@@ -143,11 +143,18 @@ class RunIndex:
         return self._ask(operation_queries.count_operations, filters)
 
     def operations(
-        self, filters: OperationFilters = ALL_OPERATIONS, offset: int = 0, limit: int = PAGE
+        self,
+        filters: OperationFilters = ALL_OPERATIONS,
+        offset: int = 0,
+        limit: int = PAGE,
+        sort: OperationSort = "status",
     ) -> tuple[OperationRow, ...]:
-        """Return planned operations that match: changed ones, failed ones, then the rest cell by cell."""
+        """Return planned operations that match: changed ones, failed ones, then the rest cell by cell.
+
+        Sorted by anything else than status, those stand first that took most of it.
+        """
         check_page(offset, limit)
-        return self._ask(operation_queries.operation_page, filters, offset, limit)
+        return self._ask(operation_queries.operation_page, filters, offset, limit, sort)
 
     def attempts(self, operation: Operation) -> tuple[Attempt, ...]:
         """Return every attempt of a planned operation, interrupted ones too."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 import statistics
 from collections import defaultdict
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
+from core.browse.filters import searchable
 from core.browse.operations import Attempt
 from core.browse.rows import CellRow, FailureGroup, OperationRow, OutcomeStatus, Problem
 from core.browse.schema import (
@@ -31,18 +32,33 @@ _COLUMNS = (
     "o.kind, o.candidate, o.repository, c.id, o.status, o.error_class, o.attempt, o.newest, o.elapsed_s,"
     " o.rss, o.units, o.returned, o.timed_out, o.disturbed, o.digest"
 )
+# The cases are looked through once, not once for each operation.
+_HOLDS = (
+    "(instr(lower(ifnull(o.error_class, '')), ?) > 0"  # noqa: S608
+    f" OR o.kind <> {INDEXES} AND o.subject IN (SELECT number FROM cases WHERE instr(searched, ?) > 0))"
+)
 _FROM = f"operations o LEFT JOIN cases c ON o.kind <> {INDEXES} AND c.number = o.subject"
 _CELL_BY_CELL = "o.candidate, o.repository, o.kind, o.status, o.subject"
+OperationSort = Literal["status", "elapsed", "memory", "attempts"]
+_LARGEST_FIRST: dict[OperationSort, str] = {
+    "elapsed": "o.elapsed_s",
+    "memory": "o.rss",
+    "attempts": "o.newest",
+}
 
 
 class OperationFilters(NamedTuple):
-    """Which operations to show: those that match all that is not None."""
+    """Which operations to show: those that match all that is not None.
+
+    `text` must stand in the error class, or in the case's id, query or targets, whatever its letters' case.
+    """
 
     candidate: str | None = None
     repository: str | None = None
     kind: str | None = None
     status: OutcomeStatus | None = None
     error_class: str | None = None
+    text: str | None = None
 
 
 def count_operations(connection: sqlite3.Connection, names: Names, filters: OperationFilters) -> int:
@@ -53,13 +69,28 @@ def count_operations(connection: sqlite3.Connection, names: Names, filters: Oper
 
 
 def operation_page(
-    connection: sqlite3.Connection, names: Names, filters: OperationFilters, offset: int, limit: int
+    connection: sqlite3.Connection,
+    names: Names,
+    filters: OperationFilters,
+    offset: int,
+    limit: int,
+    sort: OperationSort = "status",
 ) -> tuple[OperationRow, ...]:
-    """Return planned operations that match, changed and failed ones first, each part cell by cell."""
+    """Return planned operations that match, changed and failed ones first, each part cell by cell.
+
+    Sorted by anything else than status, those stand first that took most of it.
+    """
     where, values = _where(filters, names)
+    if sort != "status":
+        rows = connection.execute(
+            f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}"  # noqa: S608
+            f" ORDER BY {_largest_first(sort)}, {_CELL_BY_CELL} LIMIT ? OFFSET ?",
+            (*values, limit, offset),
+        ).fetchall()
+        return tuple(_row(row, names) for row in rows)
     wrong = f"{where} AND o.{WRONG}"
     (first,) = connection.execute(f"SELECT count(*) FROM operations o WHERE {wrong}", values).fetchone()  # noqa: S608
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for part, skipped in ((wrong, offset), (f"{where} AND NOT o.{WRONG}", max(offset - first, 0))):
         rows += connection.execute(
             f"SELECT {_COLUMNS} FROM {_FROM} WHERE {part} ORDER BY {_CELL_BY_CELL} LIMIT ? OFFSET ?",  # noqa: S608
@@ -171,20 +202,29 @@ def _median(
 
 
 def _where(filters: OperationFilters, names: Names) -> tuple[str, tuple[Any, ...]]:
-    parts: dict[str, Any] = {}
+    parts: dict[str, tuple[Any, ...]] = {}
     if filters.candidate is not None:
-        parts["o.candidate = ?"] = _number("candidate", filters.candidate, names.candidates)
+        parts["o.candidate = ?"] = (_number("candidate", filters.candidate, names.candidates),)
     if filters.repository is not None:
-        parts["o.repository = ?"] = _number("repository", filters.repository, names.repositories)
+        parts["o.repository = ?"] = (_number("repository", filters.repository, names.repositories),)
     if filters.kind is not None:
-        parts["o.kind = ?"] = _number("kind", filters.kind, KINDS)
+        parts["o.kind = ?"] = (_number("kind", filters.kind, KINDS),)
     if filters.status is not None:
-        parts["o.status = ?"] = _number("status", filters.status, STATUSES)
+        parts["o.status = ?"] = (_number("status", filters.status, STATUSES),)
     if filters.error_class is not None:
-        parts[f"ifnull(o.error_class, '{UNKNOWN}') = ?"] = filters.error_class
+        parts[f"ifnull(o.error_class, '{UNKNOWN}') = ?"] = (filters.error_class,)
+    if filters.text:
+        parts[_HOLDS] = (searchable(filters.text),) * 2
     if filters.status != STATUSES[UNSUPPORTED]:
-        parts["o.status <> ?"] = UNSUPPORTED  # never planned
-    return " AND ".join(parts), tuple(parts.values())
+        parts["o.status <> ?"] = (UNSUPPORTED,)  # never planned
+    return " AND ".join(parts), tuple(value for values in parts.values() for value in values)
+
+
+def _largest_first(sort: OperationSort) -> str:
+    if sort not in _LARGEST_FIRST:
+        known = ", ".join(get_args(OperationSort))
+        raise InputError(f"sorting operations by {printable(str(sort), 40)!r} is not known: {known}")
+    return f"{_LARGEST_FIRST[sort]} IS NULL, {_LARGEST_FIRST[sort]} DESC"
 
 
 def _row(found: tuple[Any, ...], names: Names) -> OperationRow:

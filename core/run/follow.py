@@ -11,31 +11,39 @@ from core.run.layout import RunLayout
 from core.run.lock import is_held
 
 POLL_SECONDS = 0.2
+_BLOCK_BYTES = 1024 * 1024
 
 
 class EventTail:
-    """Reads what was appended to `events.jsonl` since the last look; an unfinished line waits for its end."""
+    """Reads what was appended to `events.jsonl` since the last look; an unfinished line waits for its end.
+
+    `unread` counts the lines so far that are no events, or events of a newer version.
+    """
 
     def __init__(self, path: Path, *, from_end: bool = False) -> None:
         self._path = path
         self._offset = path.stat().st_size if from_end and path.exists() else 0
         self._rest = b""
+        self.unread = 0
 
     def read(self) -> Iterator[Event]:
         """Yield the events that were written since the last call; lines that are none are passed over."""
         try:
-            with open(self._path, "rb") as stream:
-                stream.seek(self._offset)
-                data = stream.read()
+            stream = open(self._path, "rb")  # noqa: SIM115 - closed below
         except FileNotFoundError:
             return
-        self._offset += len(data)
-        lines = (self._rest + data).split(b"\n")
-        self._rest = lines.pop()
-        for line in lines:
-            event = parse_event(line)
-            if event is not None:
-                yield event
+        with stream:
+            stream.seek(self._offset)
+            while data := stream.read(_BLOCK_BYTES):
+                self._offset += len(data)
+                lines = (self._rest + data).split(b"\n")
+                self._rest = lines.pop()
+                for line in lines:
+                    event = parse_event(line)
+                    if event is not None:
+                        yield event
+                    else:
+                        self.unread += bool(line)
 
 
 def follow_run(layout: RunLayout) -> Iterator[Event]:

@@ -15,7 +15,7 @@ STATE_ATTEMPT = ".attempt"  # in a cell's state: the index attempt that made it
 SEARCH_DEPTH = 4  # folders below the one that is searched for runs
 STAGING_SUFFIX = ".creating"  # of the folder beside a run's own that it is made in
 
-_NEVER_HOLD_RUNS = frozenset({".git", ".venv", "node_modules", "__pycache__"})
+NEVER_HOLD_RUNS = frozenset({".git", ".venv", "node_modules", "__pycache__"})
 _ATTEMPT = re.compile(r"attempt-(\d{4,})\Z")
 
 
@@ -173,5 +173,5 @@ def find_runs(folder: Path, depth: int = SEARCH_DEPTH) -> Iterator[Path]:
     except OSError:
         return
     for child in children:
-        if child.name not in _NEVER_HOLD_RUNS and not child.name.endswith(STAGING_SUFFIX):
+        if child.name not in NEVER_HOLD_RUNS and not child.name.endswith(STAGING_SUFFIX):
             yield from find_runs(child, depth - 1)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.banks.case import Bank, parse_bank
+from core.banks.case import Bank
+from core.banks.graded import bound
+from core.banks.reading import decode_bank
 from core.canonical import canonical_json, sha256, sha256_of
 from core.errors import IdentityError, InputError
 from core.run.layout import RUN_FORMAT, RunLayout, is_run, links_in
@@ -44,6 +46,11 @@ class RunRecord:
         """The labels of private repositories."""
         return frozenset(self.about["private"])
 
+    @property
+    def probe_depth(self) -> int:
+        """How many results a ctx probe asks for; runs of the first versions asked for as many as a query."""
+        return int(self.controls.get("probe_depth", self.controls["depth"]))
+
     def cell(self, candidate: str, repository: str) -> str:
         """Return the identity of a cell."""
         return self.cells[f"{candidate}/{repository}"]
@@ -70,13 +77,16 @@ def read_run(path: Path) -> RunRecord:
     """Read a run's frozen identity.
 
     Raises InputError where the folder is no run or was made by a newer version, IdentityError where its
-    identity does not hold what it names.
+    identity does not hold what it names or one of its main files is none.
     """
     root = path.absolute()
     layout = RunLayout(root)
     if not is_run(root):
         hint = "run `boresight runs` to list those that are here"
         raise InputError(f"{path}: no run directory (it has no campaign.json); {hint}")
+    for file in (layout.plan, layout.events, layout.cases):
+        if file.exists() and not file.is_file():  # opening a pipe waits for its writer, forever
+            raise IdentityError(f"{printable(str(file))}: not a regular file; {_RESTORE}")
     try:
         raw = layout.campaign.read_bytes()
         record = json.loads(raw)
@@ -143,7 +153,11 @@ def read_cases(run: RunRecord) -> Bank:
         raise IdentityError(f"{run.layout.cases}: {error.strerror}; {_RESTORE}") from None
     if sha256(raw) != run.controls["bank"]["sha256"]:
         raise IdentityError(f"{run.layout.cases}: changed since the run was frozen; {_RESTORE}")
-    return parse_bank(raw, str(run.layout.cases))
+    bank = decode_bank(raw, str(run.layout.cases))
+    if bank.graded is None:
+        return bank
+    label = run.repositories[0]
+    return bound(bank, label, run.controls["repositories"][label]["commit"])
 
 
 def stored(value: Mapping[str, Any]) -> dict[str, Any]:
