@@ -53,11 +53,17 @@ class RepositoryEntry(InputModel):
     and excerpts out of everything that leaves the machine.
     """
 
-    label: Label
-    path: Annotated[Path, Field(strict=False), BeforeValidator(_path)]
-    commit: Commit | None = None
-    url: Url | None = None
-    private: bool = False
+    label: Label = Field(description="What cases and reports call it; the bank's own word for it.")
+    path: Annotated[Path, Field(strict=False), BeforeValidator(_path)] = Field(
+        description="The folder of the Git repository, from this file's folder."
+    )
+    commit: Commit | None = Field(
+        default=None, description="40 hexadecimal digits; the bank's commit where it is left out."
+    )
+    url: Url | None = Field(default=None, description="Where others find it.")
+    private: bool = Field(
+        default=False, description="Keeps its queries, paths and excerpts out of reports and exports."
+    )
 
 
 class RepositoryManifest(InputModel):

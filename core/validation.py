@@ -101,11 +101,18 @@ def explain(error: ValidationError, name: str, model: type[BaseModel] | None = N
 
     With the model that was validated, an unknown key's message suggests the nearest known one.
     """
-    details = error.errors(include_url=False)
-    problems = [_problem(detail, model) for detail in details[:_SHOWN_PROBLEMS]]
+    details = complaints(error, model)
+    problems = [f"{field_path(place)}: {message}" for place, message in details[:_SHOWN_PROBLEMS]]
     if len(details) > _SHOWN_PROBLEMS:
         problems.append(f"and {len(details) - _SHOWN_PROBLEMS} more")
     return ProblemsError(f"{printable(name)} is not valid:", problems)
+
+
+def complaints(
+    error: ValidationError, model: type[BaseModel] | None = None
+) -> list[tuple[tuple[str | int, ...], str]]:
+    """Return pydantic's complaints one by one: the field's place, and the message without the field."""
+    return [(detail["loc"], _complaint(detail, model)) for detail in error.errors(include_url=False)]
 
 
 def field_path(location: Iterable[str | int]) -> str:
@@ -138,18 +145,17 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def _problem(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
+def _complaint(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
     location = detail["loc"]
-    place = field_path(location)
     kind = detail["type"]
     if kind == "missing":
-        return f"{place}: found nothing, expected a value; add {found(location[-1])}"
+        return f"found nothing, expected a value; add {found(location[-1])}"
     if kind == "extra_forbidden":
-        return f"{place}: {_unknown_key(str(location[-1]), sorted(_known_keys(model, location[:-1])))}"
+        return _unknown_key(str(location[-1]), sorted(_known_keys(model, location[:-1])))
     if kind in ("value_error", "assertion_error"):
         reason = str(detail.get("ctx", {}).get("error", detail["msg"]))
-        return f"{place}: found {found(detail['input'])}, {reason}"
-    return f"{place}: found {found(detail['input'])}, expected {_expected(detail)}"
+        return f"found {found(detail['input'])}, {reason}"
+    return f"found {found(detail['input'])}, expected {_expected(detail)}"
 
 
 def _unknown_key(key: str, known: list[str]) -> str:

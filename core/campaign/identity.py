@@ -20,8 +20,9 @@ from core.campaign.sources import FrozenSource
 from core.canonical import sha256, sha256_file, sha256_of
 from core.engine.environment import governing_environment
 from core.errors import IdentityError
+from core.questions import RANKING_DEPTH, kept_graded_cutoffs
 from core.retrievers.protocol import Retriever
-from core.retrievers.registry import source_file
+from core.retrievers.registry import source_files
 from core.text import printable
 
 # Code that starts, measures or reads retrievers. What only scores, steers or shows is no part of identity.
@@ -66,7 +67,7 @@ def candidate_controls(entry: Mapping[str, Any], retriever: Retriever) -> dict[s
         },
         "features": {**features._asdict(), "channels": sorted(features.channels)},
         "fingerprint": dict(retriever.fingerprint()),
-        "adapter_sha256": sha256_file(source_file(entry)),
+        "adapter_sha256": sha256_of([sha256_file(path) for path in source_files(entry)]),
     }
 
 
@@ -77,10 +78,12 @@ def campaign_controls(
     candidates: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return the controls that a resume must find unchanged; no path on this machine is among them."""
+    cutoffs = kept_graded_cutoffs(campaign.cutoffs) if bank.graded else campaign.cutoffs
     return {
         "bank": {"format": bank.format, "sha256": bank.sha256, "cases": len(bank.cases)},
-        "cutoffs": list(campaign.cutoffs),
-        "depth": max(campaign.cutoffs),
+        "cutoffs": list(cutoffs),
+        "depth": RANKING_DEPTH if bank.graded else max(cutoffs),
+        "probe_depth": max(cutoffs),
         "baseline": campaign.baseline,
         "seed": campaign.seed,
         "limits": campaign.limits.model_dump(),
@@ -95,13 +98,14 @@ def campaign_controls(
 
 
 def cell_identity(controls: Mapping[str, Any], candidate: str, repository: str) -> str:
-    """Return the SHA-256 that names one cell: its candidate, repository, limits, depth and runtime."""
+    """Return the SHA-256 that names one cell: its candidate, repository, limits, depths and runtime."""
     return sha256_of(
         {
             "candidate": controls["candidates"][candidate],
             "repository": controls["repositories"][repository],
             "limits": controls["limits"],
             "depth": controls["depth"],
+            "probe_depth": controls["probe_depth"],
             "runtime": controls["runtime"],
         }
     )

@@ -9,20 +9,22 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
-from core.banks.case import Bank, read_bank
+from core.banks.case import Bank
 from core.banks.check import check_bank
 from core.banks.derivation import Derivation
 from core.banks.meta import read_meta
-from core.banks.pinning import pinned_to_bank
+from core.banks.pinning import fitted, pinned_to_bank
+from core.banks.reading import read_bank
 from core.banks.stats import Ambiguity, ambiguity
 from core.campaign.identity import campaign_controls, candidate_controls, cell_identity, require_same
 from core.campaign.manifest import Budgets, Campaign, Candidate, Limits
 from core.campaign.places import configuration_path
 from core.campaign.plan import Planned, make_plan, plan_lines
+from core.campaign.recorded import demand_recorded
 from core.campaign.reuse import TakenOver, open_source, take_over
 from core.campaign.sources import FrozenSource, freeze, read_frozen, verify_frozen
 from core.campaign.staging import demand_new, demand_possible, discard_stage, open_stage, publish_stage
-from core.canonical import sha256
+from core.campaign.written import candidate_entries, configuration_digests, follow_move, verify_written
 from core.durable import write_durably
 from core.engine.system import refuse_unfit_system
 from core.errors import IdentityError, InputError, ProblemsError
@@ -31,9 +33,8 @@ from core.repositories import RepositoryEntry
 from core.retrievers.protocol import Retriever
 from core.retrievers.registry import create_retriever
 from core.run.layout import Operation, RunLayout
-from core.run.lock import RunLock
+from core.run.lock import RUNNING, RunLock
 from core.run.record import RunRecord, campaign_identity, read_cases, read_run, refuse_links, stored
-from core.text import printable
 
 OnFrozen = Callable[[FrozenSource], None]
 
@@ -89,10 +90,10 @@ def create_run(
     demand_possible(output)
     demand_new(output)
     earlier = open_source(reuse) if reuse is not None else None
-    bank = read_bank(campaign.cases)
-    entries = pinned_to_bank(bank, campaign.repositories, str(campaign.cases))
+    bank, entries = fitted(read_bank(campaign.cases), campaign.repositories, str(campaign.cases))
     retrievers = create_retrievers(campaign.candidates)
     candidates = ready_controls(campaign.candidates, retrievers)
+    demand_recorded(bank, retrievers, campaign.cutoffs)
     ambiguities = demand_sound(bank, entries, campaign.cases)
     stage = open_stage(output)
     try:
@@ -103,7 +104,9 @@ def create_run(
             with GitRepository(entry.path) as repository:
                 sources[entry.label] = freeze(repository, entry, layout.repositories)
             on_frozen(sources[entry.label])
-        record = _record(campaign, bank, entries, sources, candidates, ambiguities, RunLayout(output))
+        record = _record(
+            campaign, bank, entries, sources, candidates, ambiguities, retrievers, RunLayout(output)
+        )
         plan = _plan(record, bank, retrievers)
         _write(layout, record, bank, plan, retrievers)
         taken = take_over(earlier, record, layout, bank, plan, retrievers) if earlier else None
@@ -133,18 +136,20 @@ def reopen_run(
     campaign: Campaign | None = None,
     lock: RunLock | None = None,
     only: frozenset[Operation] | None = None,
+    purpose: str = RUNNING,
 ) -> OpenRun:
     """Open a run to go on with it, by its own frozen campaign or by one that must equal it.
 
     `lock` is the run's, where the caller holds it already; it is released where this fails. `only` gives new
     attempts to these operations alone (and to the other queries of a cell whose index must be built anew),
-    and leaves every other failure as it is. Raises IdentityError that lists how the campaign, the sources or
-    the files differ, and BusyError.
+    and leaves every other failure as it is. `purpose` is told to whoever finds the lock held: a run that is
+    only looked at is executed by nobody. Raises IdentityError that lists how the campaign, the sources or the
+    files differ, and BusyError.
     """
     record = read_run(output)
     refuse_links(record.layout)
     if lock is None:
-        lock = RunLock(record.layout.lock)
+        lock = RunLock(record.layout.lock, purpose)
         lock.acquire()
     try:
         bank = read_cases(record)
@@ -161,7 +166,9 @@ def reopen_run(
             entries = pinned_to_bank(bank, given.repositories, str(given.cases))
             _require_same_privacy(record, entries)
         plan = _plan(record, bank, retrievers)
-        _verify_written(record, plan, retrievers)
+        moved = verify_written(record, plan, retrievers)
+        if moved:
+            record = follow_move(record, campaign.candidates, retrievers, moved)
     except BaseException:
         lock.release()
         raise
@@ -260,6 +267,7 @@ def _record(
     sources: Mapping[str, FrozenSource],
     candidates: Mapping[str, Mapping[str, Any]],
     ambiguities: Mapping[str, Ambiguity],
+    retrievers: Mapping[str, Retriever],
     layout: RunLayout,
 ) -> RunRecord:
     controls = stored(campaign_controls(campaign, bank, sources, candidates))
@@ -274,10 +282,8 @@ def _record(
         "created_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "order": {"candidates": list(candidates), "repositories": list(sources)},
         "private": [entry.label for entry in entries if entry.private],
-        "candidates": [
-            {"id": candidate.id, "entry": dict(candidate.entry), "base": str(candidate.base)}
-            for candidate in campaign.candidates
-        ],
+        "candidates": candidate_entries(campaign.candidates),
+        "configurations": configuration_digests(retrievers),
         "bank_notes": {label: found._asdict() for label, found in ambiguities.items()},
         "urls": {entry.label: entry.url for entry in entries if entry.url and not entry.private},
     }
@@ -338,20 +344,3 @@ def _verified_sources(record: RunRecord) -> dict[str, FrozenSource]:
             )
         )
     return sources
-
-
-def _verify_written(record: RunRecord, plan: Sequence[Planned], retrievers: Mapping[str, Retriever]) -> None:
-    expected = {record.layout.plan: sha256(plan_lines(plan))}
-    for name, retriever in retrievers.items():
-        expected[configuration_path(record.layout, name, retriever)] = sha256(retriever.configuration().text)
-    changed = []
-    for path, digest in expected.items():
-        try:
-            if sha256(path.read_bytes()) != digest:
-                changed.append(f"{path}: changed since the run was frozen")
-        except OSError as error:
-            changed.append(f"{path}: {error.strerror}")
-    if changed:
-        raise IdentityError(
-            "\n".join(["Files of the run differ; restore them or begin a new run:", *map(printable, changed)])
-        )

@@ -27,16 +27,40 @@ Cutoff = Annotated[int, Field(ge=1, le=LARGEST_CUTOFF)]
 class Limits(InputModel):
     """Enforced on every operation: seconds per index and per query, bytes of output per attempt."""
 
-    index_timeout: float = Field(default=3600.0, gt=0, le=31_536_000, allow_inf_nan=False)
-    query_timeout: float = Field(default=900.0, gt=0, le=31_536_000, allow_inf_nan=False)
-    max_output_bytes: int = Field(default=64 * 1024 * 1024, ge=1024, le=2**40)
+    index_timeout: float = Field(
+        default=3600.0,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="Seconds after which building an index is ended and has failed.",
+    )
+    query_timeout: float = Field(
+        default=900.0,
+        gt=0,
+        le=31_536_000,
+        allow_inf_nan=False,
+        description="Seconds after which a query or ctx probe is ended and has failed.",
+    )
+    max_output_bytes: int = Field(
+        default=64 * 1024 * 1024, ge=1024, le=2**40, description="Bytes that one operation may print."
+    )
 
 
 class Budgets(InputModel):
     """Reported beside the outcome, never enforced: MiB of sampled RSS, total seconds of indexing."""
 
-    memory_budget_mib: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    max_index_seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    memory_budget_mib: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="MiB of memory that a candidate should stay below; reported, never enforced.",
+    )
+    max_index_seconds: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="Seconds that all of a candidate's indexes should take; reported, never enforced.",
+    )
 
 
 @dataclass(frozen=True)
@@ -72,11 +96,16 @@ class CampaignFile(InputModel):
     """The campaign file, `campaign.toml`."""
 
     format: Literal["boresight-campaign@1"] = "boresight-campaign@1"
-    name: Label
-    cases: str = Field(min_length=1)
-    baseline: str | None = None
-    cutoffs: list[Cutoff] = Field(default=list(ALWAYS_KEPT_CUTOFFS))
-    seed: int = Field(default=0, ge=0, le=2**63 - 1)
+    name: Label = Field(description="Runs go to runs/NAME/NUMBER.")
+    cases: str = Field(min_length=1, description="The bank: a file of cases, from this file's folder.")
+    baseline: str | None = Field(default=None, description="The candidate that others are compared with.")
+    cutoffs: list[Cutoff] = Field(
+        default=list(ALWAYS_KEPT_CUTOFFS),
+        description="Ranks that metrics are told at, up to 100; 1, 5 and 10 are always kept.",
+    )
+    seed: int = Field(
+        default=0, ge=0, le=2**63 - 1, description="Of the candidates' order and of resampling."
+    )
     limits: _LimitsTable = _LimitsTable()
     repositories: list[RepositoryEntry] = Field(min_length=1)
     candidates: list[dict[str, Any]] = Field(min_length=1)
@@ -90,7 +119,9 @@ class ModelManifest(InputModel):
     models: list[dict[str, Any]] = Field(min_length=1)
 
 
-class _CandidateHead(InputModel):
+class CandidateHead(InputModel):
+    """What every retriever's entry begins with."""
+
     model_config = ConfigDict(extra="allow")
 
     id: Label
@@ -101,7 +132,11 @@ def read_campaign(path: Path) -> Campaign:
 
     Raises ProblemsError that names each field, what was found, what was expected and what to do.
     """
-    text = read_text_file(path)
+    return parse_campaign(read_text_file(path), path)
+
+
+def parse_campaign(text: str, path: Path) -> Campaign:
+    """Read a campaign file's text; `path` is where it lies or will lie. Raises as `read_campaign`."""
     try:
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # ValueError also for a number of 5,000 digits
@@ -179,7 +214,7 @@ def _candidates(
     candidates = []
     for position, entry in enumerate(entries):
         place = f"{file}, {table}[{position}]"
-        head = validated(_CandidateHead, entry, place)
+        head = validated(CandidateHead, entry, place)
         problems = list(_unkeepable(entry, ()))
         if problems:
             raise ProblemsError(f"{place} ({head.id}) is not valid:", problems[:_SHOWN_PROBLEMS])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from core.banks.case import Bank, Case
@@ -65,8 +67,31 @@ def plan_lines(plan: Sequence[Planned]) -> bytes:
 
 def parse_plan(raw: bytes, name: str) -> tuple[Planned, ...]:
     """Decode `plan.jsonl`; raises IdentityError naming the line that cannot be read."""
-    found = []
-    for number, line in enumerate(raw.splitlines(), start=1):
+    return tuple(planned_lines(io.BytesIO(raw), name))
+
+
+def read_plan(path: Path) -> Iterator[Planned]:
+    """Yield a run's planned operations, holding none; raises IdentityError where one cannot be read."""
+    try:
+        stream = open(path, "rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise unreadable_plan(path, error) from None
+    with stream:
+        yield from planned_lines(stream, str(path))
+
+
+def unreadable_plan(path: Path, error: OSError) -> IdentityError:
+    """Return the error that says why a plan cannot be read."""
+    return IdentityError(f"{printable(str(path))}: {error.strerror or error}; restore it from a copy")
+
+
+def planned_lines(lines: Iterable[bytes], name: str) -> Iterator[Planned]:
+    """Yield the operations of a plan's lines; raises IdentityError naming the line that cannot be read.
+
+    Words that many operations share are held once: a plan may have a million lines.
+    """
+    words: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
             operation = Operation(*(record[field] for field in Operation._fields))
@@ -77,8 +102,22 @@ def parse_plan(raw: bytes, name: str) -> tuple[Planned, ...]:
             raise IdentityError(
                 f"{printable(name)}, line {number}: not a planned operation; restore the file from a copy"
             )
-        found.append(planned)
-    return tuple(found)
+        yield _shared(planned, words)
+
+
+def _shared(planned: Planned, words: dict[str, str]) -> Planned:
+    (candidate, repository, kind, case), channel, intent = planned
+
+    def once(word: str | None) -> str | None:
+        return None if word is None else words.setdefault(word, word)
+
+    operation = Operation(
+        words.setdefault(candidate, candidate),
+        words.setdefault(repository, repository),
+        words.setdefault(kind, kind),
+        once(case),
+    )
+    return Planned(operation, once(channel), once(intent))
 
 
 def _is_sound(planned: Planned) -> bool:

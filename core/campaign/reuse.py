@@ -101,7 +101,7 @@ def take_over(
 ) -> TakenOver:
     """Copy the verified successes of equal cells into the run that is being made in `layout`.
 
-    Cells are equal whose candidate, repository, depth and runtime are the same, by the same names, and
+    Cells are equal whose candidate, repository, depths and runtime are the same, by the same names, and
     whose limits were at most raised. Of these, the accepted attempts of operations are copied byte for byte,
     under their numbers, whose case is the same in both banks. An index comes along where its retriever lets
     it be moved; without it a cell is taken over only where that completes it, as nothing will be asked of it.
@@ -158,6 +158,7 @@ def _bound(controls: Mapping[str, Any], candidate: str, label: str) -> dict[str,
         "candidates": {candidate: controls["candidates"][candidate]},
         "repositories": {label: controls["repositories"][label]},
         "depth": controls["depth"],
+        "probe_depth": controls["probe_depth"],
         "runtime": controls["runtime"],
     }
 

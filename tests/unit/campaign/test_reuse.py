@@ -202,7 +202,11 @@ def test_limits_may_be_raised_and_not_lowered(scene: Scene, timeout: float, take
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"cutoffs": (1, 5, 10, 20)}, "depth: 10 → 20"), ({"seed": 3}, None), ({"cutoffs": (1, 3, 10)}, None)],
+    [
+        ({"cutoffs": (1, 5, 10, 20)}, "depth: 10 → 20; probe_depth: 10 → 20"),
+        ({"seed": 3}, None),
+        ({"cutoffs": (1, 3, 10)}, None),
+    ],
 )
 def test_what_does_not_reach_the_retriever_may_change(
     scene: Scene, options: dict[str, Any], said: str | None
