@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from core.archive.packing import Exported, export_run
 from core.archive.unpacking import import_run
-from core.banks.case import INTENTS, Bank, Case, parse_bank, read_bank
+from core.banks.case import INTENTS, Bank, Case
 from core.banks.check import CheckResult, check_bank
+from core.banks.historical import HistoryBuilt, build_history_bank
 from core.banks.known_target import BuildResult, build_bank
+from core.banks.reading import decode_bank, read_bank
 from core.banks.stats import BankStats, bank_stats
 from core.campaign.jobs import OpenRun, create_run, reopen_run
 from core.campaign.manifest import (
@@ -32,7 +34,7 @@ from core.failures import Failure, Filters, choose, failures
 from core.outcomes import Outcomes, read_outcomes
 from core.rankings import Observation, RunReader
 from core.repositories import RepositoryEntry, pinned, read_repository_manifest
-from core.rescoring import Rescored, markdown_report, rescore, rescore_run, run_facts
+from core.rescoring import Rescored, markdown_report, rescore, rescore_run, run_facts, score_outcomes
 from core.run.control import ask
 from core.run.disk import DiskUse, disk_use
 from core.run.events import Event, read_events
@@ -56,6 +58,7 @@ __all__ = [
     "Exported",
     "Failure",
     "Filters",
+    "HistoryBuilt",
     "Limits",
     "Observation",
     "OpenRun",
@@ -71,10 +74,12 @@ __all__ = [
     "ask",
     "bank_stats",
     "build_bank",
+    "build_history_bank",
     "campaign_from_flags",
     "check_bank",
     "choose",
     "create_run",
+    "decode_bank",
     "detach",
     "disk_use",
     "execute",
@@ -83,7 +88,6 @@ __all__ = [
     "import_run",
     "list_runs",
     "markdown_report",
-    "parse_bank",
     "pinned",
     "read_bank",
     "read_campaign",
@@ -96,5 +100,6 @@ __all__ = [
     "rescore_run",
     "run_facts",
     "run_status",
+    "score_outcomes",
     "verify_run",
 ]

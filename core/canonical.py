@@ -7,9 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from core.durable import sync_directory as sync_directory
-from core.durable import write_durably as write_durably
-
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

@@ -123,6 +123,9 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
+        option, _, told = message.removeprefix("argument ").partition(": ")
+        if told == "expected one argument" and option.startswith("--"):
+            message += f" (a value that begins with - is written {option}=VALUE)"
         self.exit(Exit.BAD_INPUT, f"boresight: {message}\nSee `{self.prog} --help`.\n")
 
 
@@ -152,12 +155,15 @@ def _parser() -> argparse.ArgumentParser:
     _control(commands)
     _rescore(commands)
     _report(commands)
+    _gate(commands)
     _watch(commands)
     _runs(commands)
     _verify(commands)
     _export(commands)
     _import(commands)
     _clean(commands)
+    _retriever(commands)
+    _doctor(commands)
     _schema(commands)
     return parser
 
@@ -184,9 +190,13 @@ def _quickstart(commands: Any) -> None:
         "quickstart",
         help="bank, campaign and leaderboard from the current repository, in about a minute",
         description="Derives a bank from the Git repository of the current folder (or the bundled sample), "
-        "runs three embedded candidates on it and prints who finds more.",
+        "runs three embedded candidates on it and prints who finds more. With --graded it takes the sample "
+        "project with its graded questions instead.",
     )
     command.add_argument("--sample", action="store_true", help="use the bundled sample project")
+    command.add_argument(
+        "--graded", action="store_true", help="ask the sample project's graded questions, with facts"
+    )
     command.add_argument(
         "--output", type=Path, metavar="DIR", help="where to write (default runs/quickstart/NUMBER)"
     )
@@ -196,14 +206,21 @@ def _quickstart(commands: Any) -> None:
 
 
 def _bank(commands: Any) -> None:
-    bank = commands.add_parser("bank", help="derive, check and describe banks of known-target cases")
+    bank = commands.add_parser("bank", help="derive, check, describe and grade banks of questions")
     bank.set_defaults(command=None)
     actions = bank.add_subparsers(title="actions", metavar="ACTION", parser_class=_Parser, required=True)
 
     build = actions.add_parser("build", help="derive a bank from repositories at pinned commits")
     build.add_argument("--repo-manifest", type=Path, required=True, metavar="M")
     build.add_argument(
-        "--per-intent", type=int, required=True, metavar="N", help="cases per repository and intent"
+        "--kind",
+        choices=("known-target", "historical"),
+        default="known-target",
+        help="historical: commit subjects and the files that they changed, which are not gold",
+    )
+    build.add_argument("--per-intent", type=int, metavar="N", help="cases per repository and intent")
+    build.add_argument(
+        "--per-repository", type=int, metavar="N", help="with --kind historical; default all there are"
     )
     build.add_argument(
         "--output", type=Path, required=True, metavar="CASES", help="a new file; never overwritten"
@@ -213,7 +230,9 @@ def _bank(commands: Any) -> None:
     )
     build.set_defaults(command="bank:build")
 
-    check = actions.add_parser("check", help="derive every case again and name those not borne out")
+    check = actions.add_parser(
+        "check", help="derive every case again, or compare grades with modules, and name what is wrong"
+    )
     check.add_argument("cases", type=Path, metavar="CASES")
     check.add_argument("--repo-manifest", type=Path, required=True, metavar="M")
     check.add_argument("--json", action="store_true", help="print findings as JSON")
@@ -226,6 +245,22 @@ def _bank(commands: Any) -> None:
     stats.add_argument("--repo-manifest", type=Path, metavar="M", help="also read the repositories")
     stats.add_argument("--json", action="store_true", help="print the figures as JSON")
     stats.set_defaults(command="bank:stats")
+
+    template = actions.add_parser(
+        "grade-template",
+        help="a question with every module at grade 0, for a person to fill in",
+        description="Writes a graded bank with one question for the one repository of the manifest. Raise "
+        "the grades of the modules that answer it, add 2 to 4 gold facts, then `boresight bank check` it.",
+    )
+    template.add_argument("--repo-manifest", type=Path, required=True, metavar="M")
+    template.add_argument(
+        "--output", type=Path, required=True, metavar="FILE", help="a new file; never overwritten"
+    )
+    template.add_argument("--question", metavar="TEXT", help="left open where it is not given")
+    template.add_argument("--id", metavar="ID", help="letters, digits, _ and - (default question-NUMBER)")
+    template.add_argument("--shape", metavar="SHAPE", help="focused (default), cross-file or identity")
+    template.add_argument("--add", action="store_true", help="add the question to FILE, which is there")
+    template.set_defaults(command="bank:grade_template")
 
 
 def _run(commands: Any) -> None:
@@ -318,6 +353,7 @@ def _watch(commands: Any) -> None:
 def _rescore(commands: Any) -> None:
     rescore = commands.add_parser("rescore", help="verify a run's evidence and rebuild its reports from it")
     rescore.add_argument("run", type=Path, metavar="RUN")
+    _embed(rescore)
     rescore.set_defaults(command="report:rescore")
 
 
@@ -332,7 +368,42 @@ def _report(commands: Any) -> None:
         "trec: run and qrels files",
     )
     report.add_argument("--output", type=Path, metavar="DIR", help="for trec (default RUN/exports)")
+    _embed(report)
     report.set_defaults(command="report:report")
+
+
+def _embed(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--embed",
+        action="store_true",
+        help="graded banks: also compare contexts with questions and facts by the embedded model",
+    )
+
+
+def _gate(commands: Any) -> None:
+    gate = commands.add_parser(
+        "gate",
+        help="hold a run to floors, for CI: exit 1 where one fell",
+        description="Holds a run's metrics to the floors and ceilings of a file (docs/gates.md), or against "
+        "an older run of the same bank. Runs of graded banks have default floors. Exit codes: 0 all hold; 1 "
+        "something fell; 2 a bad file; 3 changed evidence.",
+    )
+    gate.add_argument("run", nargs="?", type=Path, metavar="RUN")
+    gate.add_argument("--floors", type=Path, metavar="FLOORS.toml")
+    gate.add_argument("--candidate", action="append", metavar="C", help="repeat to name several, or say all")
+    gate.add_argument(
+        "--against", type=Path, metavar="OLDER", help="fall where the same cases fell significantly"
+    )
+    gate.add_argument(
+        "--allow-incomplete", action="store_true", help="failed or missing operations alone are no fall"
+    )
+    gate.add_argument("--embed", action="store_true", help="compute columns that need an embedding function")
+    gate.add_argument("--junit", type=Path, metavar="FILE", help="also write a JUnit XML file")
+    form = gate.add_mutually_exclusive_group()
+    form.add_argument("--github", action="store_true", help="also print annotations for GitHub")
+    form.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    gate.add_argument("--show-default", action="store_true", help="print the default floors and exit")
+    gate.set_defaults(command="gate:gate")
 
 
 def _runs(commands: Any) -> None:
@@ -403,6 +474,59 @@ def _clean(commands: Any) -> None:
     clean.add_argument("--state", action="store_true", help="the retrievers' indexes; evidence always stays")
     clean.add_argument("--yes", action="store_true", help="remove them instead of only showing them")
     clean.set_defaults(command="keep:clean")
+
+
+def _retriever(commands: Any) -> None:
+    retriever = commands.add_parser("retriever", help="try a candidate of a campaign out before measuring it")
+    retriever.set_defaults(command=None)
+    actions = retriever.add_subparsers(title="actions", metavar="ACTION", parser_class=_Parser, required=True)
+
+    attempt = actions.add_parser(
+        "try",
+        help="ask one query, and show the command, its output and how that was read",
+        description="Indexes one repository in a temporary folder, asks one query there, and keeps nothing.",
+    )
+    attempt.add_argument("--query", required=True, metavar="TEXT")
+    attempt.add_argument("--channel", choices=("emb", "docs"), help="default: emb where it is answered")
+    attempt.add_argument("--probe", action="store_true", help="ask for context instead of a ranking")
+    attempt.add_argument(
+        "--limit", type=_limit, default=10, metavar="N", help="how many results (default 10)"
+    )
+    attempt.set_defaults(command="retriever:try_")
+
+    check = actions.add_parser(
+        "check",
+        help="ask what tools get wrong, and say what to mend",
+        description="Indexes one repository in a temporary folder and asks some twenty queries there: the "
+        "same twice, few and many results, nothing to be found, odd characters. Exit 1 where something is to "
+        "be mended.",
+    )
+    check.add_argument("--query", metavar="TEXT", help="one that finds something (default: from the sources)")
+    check.add_argument("--json", action="store_true", help="print the findings as JSON")
+    check.set_defaults(command="retriever:check_")
+    for action in (attempt, check):
+        action.add_argument("campaign", type=Path, metavar="CAMPAIGN.toml")
+        action.add_argument("candidate", metavar="CANDIDATE")
+        action.add_argument("--repository", metavar="LABEL", help="default: the campaign's first")
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text[:4]) <= 100:
+        raise argparse.ArgumentTypeError(f"found {printable(text, 20)!r}, expected a number from 1 to 100")
+    return int(text)
+
+
+def _doctor(commands: Any) -> None:
+    doctor = commands.add_parser(
+        "doctor",
+        help="tell what works on this machine, and what mends the rest",
+        description="Tells of the system and of each retriever: installed or not, its version, what it can "
+        "answer, what is missing and the command that mends it. Exit 1 where no campaign can run, or where a "
+        "retriever that is named is not ready.",
+    )
+    doctor.add_argument("retrievers", nargs="*", metavar="RETRIEVER", help="only these; all must be ready")
+    doctor.add_argument("--json", action="store_true", help="print it as JSON")
+    doctor.set_defaults(command="doctor:doctor")
 
 
 def _schema(commands: Any) -> None:

@@ -140,11 +140,11 @@ class GitRepository:
 
         Reading anything else from the repository ends it: going on raises ValueError.
         """
-        found = self._request(oid)
-        if found.kind != "blob":
-            self._end_stream()
-            raise InputError(f"{self._name}: object {oid} is a {found.kind}, expected a blob; run `git fsck`")
-        yield from self._contents(found)
+        yield from self._chunks(oid, "blob")
+
+    def commit_chunks(self, oid: str) -> Iterator[bytes]:
+        """Yield the bytes of a commit's own object in pieces; raises InputError as `blob` does."""
+        yield from self._chunks(oid, "commit")
 
     def url(self) -> str | None:
         """Return the address of the remote `origin`, without user and password.
@@ -155,6 +155,15 @@ class GitRepository:
             "config", "--local", "--no-includes", "--get", "remote.origin.url", directory=self.path
         )
         return None if status else public_url(os.fsdecode(found.removesuffix(b"\n")))
+
+    def _chunks(self, oid: str, kind: str) -> Iterator[bytes]:
+        found = self._request(oid)
+        if found.kind != kind:
+            self._end_stream()
+            raise InputError(
+                f"{self._name}: object {oid} is a {found.kind}, expected a {kind}; run `git fsck`"
+            )
+        yield from self._contents(found)
 
     def _commit(self, revision: str) -> str | None:
         if not revision or any(character in revision for character in "\n\0"):

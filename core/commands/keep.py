@@ -9,9 +9,11 @@ from pathlib import Path
 
 from core import api
 from core.commands.output import narrate, say, table
-from core.commands.ticker import Ticker, size
+from core.commands.results import bank_format_of, say_results
+from core.commands.ticker import Ticker
 from core.errors import BoresightError, BusyError, Exit, InputError
 from core.rankings import RunReader
+from core.reports.wording import size
 from core.run.disk import cell_states, free_states
 from core.run.evidence import read_result
 from core.run.layout import INDEX
@@ -78,7 +80,7 @@ def import_(arguments: argparse.Namespace) -> int:
             ),
         )
     narrate(f"{found.files} files, {size(found.bytes)} verified")
-    say(f"Known-target results: {printable(str(arguments.target.absolute()))}")
+    say_results(bank_format_of(arguments.target), arguments.target.absolute())
     return Exit.DONE
 
 

@@ -10,23 +10,26 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from core import api
-from core.banks.case import Case
-from core.durable import write_durably
+from core.banks.case import Case, GradedPart
 from core.commands.output import narrate, say, table, write
-from core.commands.ticker import size
+from core.commands.results import bank_format_of, say_results
+from core.durable import write_durably
 from core.errors import Exit, InputError
-from core.ranking import Location
+from core.ranking import Level, Location
 from core.reports.verdict import headline_text
+from core.reports.wording import size
 from core.retrievers.protocol import AnswerError
 from core.run.disk import DiskUse, disk_use
 from core.run.evidence import evidence_changed
 from core.run.layout import SEARCH_DEPTH
+from core.scoring.relevance import Embedding
+from core.sought import sought_by
 from core.text import printable, printable_lines
 
 
 def rescore(arguments: argparse.Namespace) -> int:
     """Verify a run's evidence and rebuild its reports; exit 1 where planned results are missing or failed."""
-    rescored = api.rescore_run(arguments.run)
+    rescored = api.rescore_run(arguments.run, _embedding(arguments))
     root = rescored.reader.layout.root
     if rescored.unaccepted:
         narrate(
@@ -35,7 +38,7 @@ def rescore(arguments: argparse.Namespace) -> int:
     accepted = len(rescored.reader.plan) - rescored.unaccepted
     narrate(f"verified the evidence of {accepted} accepted operations and rebuilt the reports from it")
     say(headline_text(rescored.board))
-    say(f"Known-target results: {printable(str(root))}")
+    say_results(rescored.facts.bank_format, root)
     return Exit.NEGATIVE if rescored.unaccepted else Exit.DONE
 
 
@@ -43,35 +46,59 @@ def report(arguments: argparse.Namespace) -> int:
     """Print a run's report in one format; nothing in the run is changed but `exports/`."""
     if arguments.output is not None and arguments.format != "trec":
         raise InputError(f"--output goes with --format trec; redirect stdout for {arguments.format}")
+    embedding = _embedding(arguments)
     if arguments.format == "trec":
         for path in _export_trec(api.RunReader(arguments.run), arguments.output):
             say(printable(str(path)))
-    elif arguments.format == "csv":
+    elif arguments.format == "csv" and not _is_graded(arguments.run):
         _print_queries(arguments.run)
     else:
-        print_report(api.rescore(arguments.run), arguments.format)
+        print_report(api.rescore(arguments.run, embedding=embedding), arguments.format)
     return Exit.DONE
+
+
+def _is_graded(run: Path) -> bool:
+    return sought_by(bank_format_of(run)) == "relevant module"
+
+
+def _embedding(arguments: argparse.Namespace) -> Embedding | None:
+    """Return the embedded model where it is asked for, which only graded banks have a use for."""
+    if not getattr(arguments, "embed", False):
+        return None
+    if not _is_graded(arguments.run):
+        raise InputError(
+            "--embed goes with runs of graded banks: it compares contexts with gold facts, and the bank of "
+            "this run has none"
+        )
+    if getattr(arguments, "format", "text") in ("metrics", "trec"):
+        raise InputError("--embed changes nothing in this format; ask for text, md, json or csv")
+    from core.embedding import embedded_model
+
+    return embedded_model()
 
 
 def print_report(rescored: api.Rescored, form: str) -> None:
     """Print a report of a run's scores on stdout."""
+    from core.reports.graded_table import graded_csv
     from core.reports.leaderboard import Leaderboard
     from core.reports.markdown import markdown
     from core.reports.summary import summary_bytes
     from core.reports.table import metrics_csv
 
-    board, facts = rescored.board, rescored.facts
+    board, facts, graded = rescored.board, rescored.facts, rescored.graded
     if form == "text":
         from rich.console import Console
 
         console = Console(highlight=False)
         with console.capture() as drawn:
-            console.print(Leaderboard(board, facts, rescored.examples))
+            console.print(Leaderboard(board, facts, rescored.examples, graded))
         write([drawn.get()])
     elif form == "md":
-        write([markdown(board, facts, rescored.examples)])
+        write([markdown(board, facts, rescored.examples, graded)])
     elif form == "json":
-        write([summary_bytes(board, facts, rescored.examples).decode()])
+        write([summary_bytes(board, facts, rescored.examples, graded).decode()])
+    elif form == "csv" and graded is not None:
+        write(graded_csv(graded, facts))
     else:
         write(metrics_csv(board))
 
@@ -142,11 +169,15 @@ def _export_trec(reader: api.RunReader, folder: Path | None) -> Iterator[Path]:
     from core.scoring.matching import comparison_level
 
     private = reader.record.private
-    level, _ = comparison_level(scoring_plan(reader).candidates)
-    rankings = _rankings(reader)
-    files = {"qrels.txt": qrels_lines(reader.bank.cases, private)}
-    for name in reader.record.candidates:
-        files[f"{name}.run"] = run_lines(name, rankings[name], level, private)
+    level: Level = "file"
+    if reader.bank.graded is not None:
+        files = _graded_files(reader, reader.bank.graded)
+    else:
+        level, _ = comparison_level(scoring_plan(reader).candidates)
+        rankings = _rankings(reader)
+        files = {"qrels.txt": qrels_lines(reader.bank.cases, private)}
+        for name in reader.record.candidates:
+            files[f"{name}.run"] = run_lines(name, rankings[name], level, private)
     chosen = folder is not None
     folder = folder or reader.layout.root / "exports"
     taken = [name for name in files if (folder / name).exists()] if chosen else []
@@ -161,9 +192,26 @@ def _export_trec(reader: api.RunReader, folder: Path | None) -> Iterator[Path]:
         raise InputError(
             f"{folder}: cannot be written: {error.strerror or error}; name another --output"
         ) from None
+    narrate(
+        f'results are named by the {level} rule; an entry that replays these files says level = "{level}"'
+    )
     withheld = sum(case.repo in private for case in reader.bank.cases)
     if withheld:
         narrate(f"{withheld} cases of private repositories were withheld")
+
+
+def _graded_files(reader: api.RunReader, graded: GradedPart) -> dict[str, Iterator[str]]:
+    """Return the lines of a graded bank's files; none of a private repository."""
+    from core.graded_outcomes import read_graded
+    from core.reports.graded_trec import graded_qrels, graded_run
+
+    board = read_graded(reader)
+    if reader.changed:
+        raise evidence_changed(reader.changed, reader.layout.root)
+    if board is None or reader.record.private:
+        return {name: iter(()) for name in ("qrels.txt", *(f"{n}.run" for n in reader.record.candidates))}
+    runs = {f"{name}.run": graded_run(found) for name, found in board.candidates.items()}
+    return {"qrels.txt": graded_qrels(graded.questions.values()), **runs}
 
 
 def _rankings(reader: api.RunReader) -> dict[str, list[tuple[Case, Sequence[Location]]]]:

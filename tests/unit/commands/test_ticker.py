@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from core.commands.ticker import LINE_SECONDS, REDRAW_SECONDS, Ticker, size
+from core.commands.ticker import LINE_SECONDS, REDRAW_SECONDS, Ticker
 
 
 class Terminal(io.StringIO):
@@ -48,18 +48,3 @@ def test_a_screen_is_left_clean_also_by_an_error_and_quiet_says_nothing() -> Non
         clock.now = 100
         ticker.tell(lambda: "1")
     assert silent.getvalue() == ""
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [
-        (0, "0 B"),
-        (1023, "1023 B"),
-        (1024, "1.0 KiB"),
-        (532 * 1024, "532 KiB"),
-        (1288490189, "1.2 GiB"),
-        (2**50, "1024 TiB"),
-    ],
-)
-def test_bytes_are_told_in_the_unit_that_a_person_reads(count: int, shown: str) -> None:
-    assert size(count) == shown
