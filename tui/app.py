@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
+from textual.screen import Screen
+from textual.theme import Theme
+from textual.worker import Worker, WorkerState
 
-from core import api
-from core.errors import BoresightError
-from core.run.layout import RunLayout
-from core.run.lock import is_executed
+from core.errors import Exit
+from core.text import printable
 from tui import navigation
 from tui.indexes import Indexes
+from tui.keys import binding_ids
+from tui.leaving import LeavingApp
+from tui.palette import BoresightProvider
 from tui.screens.campaigns import CampaignsScreen
-from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
+from tui.screens.dialogs import TextDialog
 from tui.screens.monitor import MonitorScreen
+from tui.settings import Settings, read_settings, remember, settings_file
+from tui.themes import DARK, THEMES
 
-HELP = "q  quit   ?  this help   ctrl+p  the command palette, with themes"
+HELP = (
+    "On every screen\n"
+    "1 2 3   Campaigns, Manifest, Monitor\n"
+    "4 5 6   Results, Queries, Attempts of the same run\n"
+    "esc     back one level\n"
+    "?       this help\n"
+    "ctrl+p  the command palette: every run, campaign, candidate and\n"
+    "        case, and the themes\n"
+    "q       quit; a run that is going may go on without the app"
+)
 
 
 def stylesheet() -> Path:
@@ -28,117 +47,280 @@ def stylesheet() -> Path:
     return inside if inside.exists() else Path(__file__).parents[1] / "screens.css"
 
 
-class BoresightApp(App[int]):
+class BoresightApp(LeavingApp):
     """Boresight on one folder; runs go on in processes of their own, whatever happens to this one."""
 
     TITLE = "Boresight"
     CSS_PATH = stylesheet()
+    COMMANDS = App.COMMANDS | {BoresightProvider}
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "leave", "Quit"),
-        Binding("question_mark", "show_help", "Help", key_display="?"),
+        *(
+            Binding(str(number), f"main({number})", name, show=False, id=f"app.{name.lower()}")
+            for number, name in enumerate(navigation.MAIN_SCREENS, start=1)
+        ),
+        Binding("q", "leave", "Quit", id="app.leave"),
+        Binding("question_mark", "show_help", "Help", key_display="?", id="app.help"),
     ]
 
-    def __init__(self, folder: Path, watch: Path | None = None) -> None:
-        super().__init__()
-        self.folder = folder.absolute()
-        self.started: set[Path] = set()  # runs whose host this app started
+    def __init__(self, folder: Path, watch: Path | None = None, settings: Path | None = None) -> None:
+        super().__init__(folder)
         self.indexes = Indexes()
-        self.run_path: Path | None = None  # the run that screens were last shown of
+        self.run_path: Path | None = watch  # the run that screens were last shown of
+        self.settings_file = settings or settings_file()
+        self.settings: Settings = read_settings(self.settings_file)
+        self.ends_by_signals = False
         self._watch = watch
+        self._clashes: set[str] = set()
+        self._defects: set[tuple[str, type[BaseException]]] = set()
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = DARK
+        if self.settings.theme in self.available_themes:
+            self.theme = str(self.settings.theme)
+
+    @property
+    def home(self) -> CampaignsScreen:
+        """The screen below all others."""
+        home = self.screen_stack[0]
+        if not isinstance(home, CampaignsScreen):
+            raise TypeError("the home screen is always the first")
+        return home
+
+    def get_default_screen(self) -> Screen[Any]:
+        """Return the home screen, which is never left."""
+        return CampaignsScreen(self.folder)
 
     def on_mount(self) -> None:
-        """Show the home screen, and over it the run that was named."""
-        self.push_screen(CampaignsScreen(self.folder))
+        """Show the run that was named, take the person's keys, and say what of the settings is wrong."""
+        if self.ends_by_signals:
+            self._take_signals()
         if self._watch is not None:
-            self.push_screen(MonitorScreen(self._watch))
+            self.show(navigation.ShowMonitor(self._watch))
+        self.theme_changed_signal.subscribe(self, self._theme_chosen)
+        self.set_keymap(dict(self.settings.keys))
+        self._check_settings()
+
+    def _take_signals(self) -> None:
+        """Leave the terminal as it was when the session is lost or the system ends; runs go on."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:  # as by nohup
+                loop.add_signal_handler(number, self.exit, int(Exit.STOPPED))
 
     def on_unmount(self) -> None:
         """Close what was opened."""
         self.indexes.close()
 
-    @on(navigation.ShowMonitor)
-    def show_monitor(self, asked: navigation.ShowMonitor) -> None:
-        """Watch a run."""
-        self.run_path = asked.run
-        self.push_screen(MonitorScreen(asked.run))
+    @property
+    def defect(self) -> Exception | None:
+        """What ended the app, where that was no person."""
+        return self._exception
 
-    @on(navigation.ShowResults)
-    def show_results(self, asked: navigation.ShowResults) -> None:
-        """Show what a run says."""
-        from tui.screens.results import ResultsScreen
+    def _print_error_renderables(self) -> None:
+        """Leave it to whoever opened the app to tell of a defect, in one line rather than a traceback."""
+        self._exit_renderables.clear()
 
-        self.run_path = asked.run
-        self.push_screen(ResultsScreen(asked.run))
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Show a defect where it happens; the app stays up."""
+        self.tell_defect(event)
 
-    @on(navigation.ShowQueries)
-    def show_queries(self, asked: navigation.ShowQueries) -> None:
-        """Show a run's cases."""
-        from tui.screens.queries import QueriesScreen
+    def tell_defect(self, event: Worker.StateChanged) -> None:
+        """Show what a thread ended with, where that is no error that anyone expected.
 
-        self.run_path = asked.run
-        self.push_screen(QueriesScreen(asked.run, asked.filters, asked.sort, asked.case))
-
-    @on(navigation.ShowAttempts)
-    def show_attempts(self, asked: navigation.ShowAttempts) -> None:
-        """Show a run's attempts."""
-        from tui.screens.attempts import AttemptsScreen
-
-        self.run_path = asked.run
-        self.push_screen(AttemptsScreen(asked.run, asked.operation, asked.candidate))
-
-    @on(navigation.ShowManifest)
-    def show_manifest(self, asked: navigation.ShowManifest) -> None:
-        """Edit a campaign file, or begin a new one."""
-        from tui.screens.manifest import ManifestScreen
-
-        self.push_screen(ManifestScreen(self.folder, asked.path))
-
-    @on(navigation.ShowFrozenManifest)
-    def show_frozen_manifest(self, asked: navigation.ShowFrozenManifest) -> None:
-        """Read what a run was frozen with."""
-        from tui.screens.manifest import ManifestScreen
-
-        self.push_screen(ManifestScreen(self.folder, None, frozen=asked.run))
-
-    def action_show_help(self) -> None:
-        """Show the keys of the present screen."""
-        text = getattr(self.screen, "HELP", "")
-        if text:
-            self.push_screen(TextDialog("Keys", f"{text}\n\n{HELP}"))
-
-    def action_leave(self) -> None:
-        """Quit; where a run that this app started is going, ask what becomes of it."""
-        going = [run for run in sorted(self.started) if is_executed(RunLayout(run).lock)]
-        if not going:
-            self.exit(0)
+        One that comes again, as with every look at a folder, gets a line of news: dialogs would pile up.
+        """
+        error = event.worker.error
+        if event.state is not WorkerState.ERROR or error is None or not self.is_running:
             return
-        names = ", ".join(run.name for run in going)
-        choices = (
-            Choice("keep", "Keep running: its process goes on without this app"),
-            Choice("stop", "Stop: the operation under way is ended and kept"),
-            Choice("stay", "Stay here"),
-        )
-        self.push_screen(
-            ChoiceDialog(f"{names} is going", "", choices), lambda answer: self._leave(going, answer)
-        )
-
-    def _leave(self, going: list[Path], answer: str | None) -> None:
-        if answer == "keep":
-            self.exit(0)
-        elif answer == "stop":
-            self._stop_and_leave(going)
+        told, kind = f"{type(error).__name__}: {error}", (event.worker.name, type(error))
+        if kind in self._defects:
+            self.tell(f"Again: {told}", warning=True)
+        else:
+            self._defects.add(kind)
+            self.tell_error("A defect of Boresight; please report it", told)
 
     @work(thread=True, exit_on_error=False)
-    def _stop_and_leave(self, going: list[Path]) -> None:
-        for run in going:
-            try:
-                api.ask(run, "stop")
-            except BoresightError as error:
-                self.call_from_thread(self.push_screen, TextDialog(f"{run.name} was not stopped", str(error)))
-                return
-        self.call_from_thread(self.exit, 0)
+    def _check_settings(self) -> None:
+        problems = list(self.settings.problems)
+        name = printable(str(self.settings_file))
+        if self.settings.keys:
+            known = binding_ids(type(self))
+            for binding in self.settings.keys:
+                if binding not in known:
+                    shown = ", ".join(sorted(known))
+                    problems.append(
+                        f"{name}: keys.{printable(binding, 60)}: unknown; expected one of {shown}"
+                    )
+        theme = self.settings.theme
+        if theme is not None and theme not in self.available_themes:
+            shown = ", ".join(self.available_themes)
+            problems.append(f"{name}: theme: found {printable(theme, 60)!r}, expected one of {shown}")
+        if problems:
+            self.call_from_thread(self.tell_error, "Settings", "\n\n".join(problems))
+
+    def _theme_chosen(self, theme: Theme) -> None:
+        if theme.name != (self.settings.theme or DARK):
+            self.choose(self.settings._replace(theme=theme.name))
+
+    def choose(self, settings: Settings) -> None:
+        """Take settings that were changed in the app, and remember them."""
+        self.settings = settings
+        if settings.whole:
+            self._remember(settings)
+        else:
+            self.tell(f"Not remembered: {self.settings_file} cannot be read; mend it first", warning=True)
+
+    @work(thread=True, group="settings", exit_on_error=False)
+    def _remember(self, settings: Settings) -> None:
+        try:
+            remember(self.settings_file, settings)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            self.call_from_thread(self.tell, f"Not remembered: {self.settings_file}: {reason}", warning=True)
+
+    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: DOMNode) -> None:
+        """Say once of each binding that the settings gave its key to another."""
+        new = {binding.id or binding.action for binding in clashed_bindings} - self._clashes
+        self._clashes |= new
+        for name in sorted(new):
+            self.tell(
+                f"{self.settings_file.name}: a key of {name} was given to another binding", warning=True
+            )
+
+    def changed(self) -> None:
+        """Look at the folder again."""
+        self.home.look_again()
+
+    def current_run(self) -> Path | None:
+        """Return the run that the number keys mean: under the cursor at home, else the one last shown."""
+        row = self.home.chosen
+        chosen = row.path if row is not None and row.status is not None else None
+        return chosen if self.screen is self.home else self.run_path or chosen
+
+    def action_main(self, number: int) -> None:
+        """Show one of the main screens."""
+        name = navigation.MAIN_SCREENS[number - 1]
+        if number == 1:
+            self._above(1, lambda: None)
+            return
+        run = self.current_run()
+        row = self.home.chosen
+        message = navigation.main_screen(name, run, row.path if row is not None else None)
+        if self._shown_as(self.screen) == name:
+            return
+        if message is None:
+            self.tell(f"{name}: no run is chosen; put the cursor on one, or press n to begin", warning=True)
+        else:
+            self._go(message, keep=1)
+
+    @on(navigation.ShowMonitor)
+    @on(navigation.ShowResults)
+    @on(navigation.ShowQueries)
+    @on(navigation.ShowAttempts)
+    @on(navigation.ShowManifest)
+    @on(navigation.ShowFrozenManifest)
+    def show(self, asked: navigation.Show) -> None:
+        """Show a screen over the present one; one of its kind that lies below gives way, with all above."""
+        name = navigation.name_of(asked)
+        below = [at for at, screen in enumerate(self.screen_stack) if self._shown_as(screen) == name]
+        self._go(asked, keep=below[0] if below else len(self.screen_stack))
+
+    def _go(self, asked: navigation.Show, keep: int) -> None:
+        def push() -> None:
+            self.run_path = getattr(asked, "run", None) or self.run_path
+            screen = _made(self.folder, asked)
+            self.asked[screen] = asked
+            self.push_screen(screen)
+
+        self._above(keep, push)
+
+    def _shown_as(self, screen: Screen[Any]) -> str | None:
+        asked = self.asked.get(screen)
+        return None if asked is None else navigation.name_of(asked)
+
+    def _above(self, keep: int, then: Callable[[], None]) -> None:
+        """Take away all screens but the lowest `keep`, asking each that holds changes; then go on."""
+
+        def take_away() -> None:
+            while len(self.screen_stack) > max(keep, 1):
+                self.pop_screen()
+            then()
+
+        self.ask_guards(self.screen_stack[keep:], take_away)
+
+    @on(navigation.ShowFile)
+    def show_file(self, asked: navigation.ShowFile) -> None:
+        """Read a file."""
+        from tui.screens.pager import PagerScreen
+
+        self.push_screen(PagerScreen(asked.path, asked.title))
+
+    @on(navigation.ShowGates)
+    def show_gates(self, asked: navigation.ShowGates) -> None:
+        """Hold a run to the floors of this folder."""
+        from tui.screens.gates import GatesScreen
+
+        self.push_screen(GatesScreen(asked.run, self.folder))
+
+    @on(navigation.StartRun)
+    def start_run(self, asked: navigation.StartRun) -> None:
+        """Run a campaign file; where it was opened to fix a run, that run's successes are kept."""
+        reuse = asked.reuse or self.fixing.pop(asked.manifest, None)
+        self.start(asked.manifest, reuse)
+
+    @on(navigation.RetryRun)
+    def retry_run(self, asked: navigation.RetryRun) -> None:
+        """Go on with a run."""
+        self.resume(asked.run, asked.only)
+
+    def manifest_of(self, run: Path) -> Path | None:
+        """Return the campaign file that a run was made from, as far as names tell."""
+        return self.home.manifest_of(run)
+
+    def action_show_help(self) -> None:
+        """Show the keys of the present screen, and those of every screen."""
+        text = getattr(self.screen, "HELP", "")
+        where = f"Keys can be changed in {near(self.settings_file)}, in [keys], by these names:"
+        names = [
+            f'  {active.binding.id} = "{active.binding.key}"'
+            for active in self.screen.active_bindings.values()
+            if active.binding.id
+        ]
+        parts = [text, HELP, "\n".join([where, *names])]
+        self.push_screen(TextDialog("Keys", "\n\n".join(part for part in parts if part)))
+
+
+def _made(folder: Path, asked: navigation.Show) -> Screen[Any]:
+    """Return the screen that was asked for; each is loaded when first shown."""
+    if isinstance(asked, navigation.ShowMonitor):
+        return MonitorScreen(asked.run)
+    if isinstance(asked, navigation.ShowResults):
+        from tui.screens.results import ResultsScreen
+
+        return ResultsScreen(asked.run)
+    if isinstance(asked, navigation.ShowQueries):
+        from tui.screens.queries import QueriesScreen
+
+        return QueriesScreen(asked.run, asked.filters, asked.sort, asked.case)
+    if isinstance(asked, navigation.ShowAttempts):
+        from tui.screens.attempts import AttemptsScreen
+
+        return AttemptsScreen(asked.run, asked.operation, asked.candidate)
+    from tui.screens.manifest import ManifestScreen
+
+    if isinstance(asked, navigation.ShowFrozenManifest):
+        return ManifestScreen(folder, None, frozen=asked.run)
+    return ManifestScreen(folder, asked.path)
 
 
 def open_app(folder: Path, watch: Path | None = None) -> int:
-    """Run the app in this terminal until the person leaves it; return the exit code."""
-    return BoresightApp(folder, watch).run() or 0
+    """Run the app in this terminal until the person leaves it; return the exit code.
+
+    Raises what the app ended with, where that was a defect; the terminal is as it was before then.
+    """
+    app = BoresightApp(folder, watch)
+    app.ends_by_signals = True
+    code = app.run()
+    if app.defect is not None:
+        raise app.defect
+    return code or 0

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from core.browse.filling import IsCancelled, OnProgress
 from core.browse.index import RunIndex, open_index
+from core.browse.places import NAME as INDEX_NAME
 
-KEPT = 4  # indexes held open at once
+KEPT = 12  # indexes held open at once; more than screens and the command palette read from
 
 
 class Indexes:
@@ -26,13 +27,34 @@ class Indexes:
         if index is not None:
             index.refresh(None, on_progress, is_cancelled)
             return index
-        index = open_index(run, on_progress, is_cancelled)
+        return self._keep(run, open_index(run, on_progress, is_cancelled))
+
+    def _keep(self, run: Path, index: RunIndex) -> RunIndex:
         with self._lock:
-            index = self._open.setdefault(run, index)
+            kept = self._open.setdefault(run, index)
             self._open.move_to_end(run)
             while len(self._open) > KEPT:
                 self._open.popitem(last=False)[1].close()
-        return index
+        if kept is not index:  # another thread was faster
+            index.close()
+        return kept
+
+    def stands(self, run: Path) -> bool:
+        """Tell whether a run's index is open, or lies in the run: looking into it then takes no building."""
+        with self._lock:
+            is_open = run in self._open
+        return is_open or (run / INDEX_NAME).is_file()
+
+    def glance(self, run: Path) -> RunIndex:
+        """Return a run's index as it is, however far the run has gone on since, and never build one.
+
+        Raises BoresightError, StoppedError where it would have to be built.
+        """
+        with self._lock:
+            index = self._open.get(run)
+        if index is not None:
+            return index
+        return self._keep(run, open_index(run, is_cancelled=lambda: True, catch_up=False))
 
     def forget(self, run: Path) -> None:
         """Close a run's index, because its file was found damaged or the run is gone."""

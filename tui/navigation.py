@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from textual.message import Message
 
@@ -57,3 +59,82 @@ class ShowAttempts(Message):
     run: Path
     operation: Operation | None = None
     candidate: str | None = None
+
+
+Show = ShowManifest | ShowFrozenManifest | ShowMonitor | ShowResults | ShowQueries | ShowAttempts
+MAIN_SCREENS = ("Campaigns", "Manifest", "Monitor", "Results", "Queries", "Attempts")  # by number key
+_NAMES: dict[type[Message], str] = {
+    ShowManifest: "Manifest",
+    ShowFrozenManifest: "Manifest",
+    ShowMonitor: "Monitor",
+    ShowResults: "Results",
+    ShowQueries: "Queries",
+    ShowAttempts: "Attempts",
+}
+
+
+def name_of(asked: Show) -> str:
+    """Return the name of the main screen that a message asks for."""
+    return _NAMES[type(asked)]
+
+
+def main_screen(name: str, run: Path | None, manifest: Path | None) -> Show | None:
+    """Return the message that asks for a main screen, None where it needs a run and there is none."""
+    if name == "Manifest" and run is None:
+        return ShowManifest(manifest)
+    if run is None:
+        return None
+    asked: dict[str, type[ShowFrozenManifest | ShowMonitor | ShowResults | ShowQueries | ShowAttempts]] = {
+        "Manifest": ShowFrozenManifest,
+        "Monitor": ShowMonitor,
+        "Results": ShowResults,
+        "Queries": ShowQueries,
+        "Attempts": ShowAttempts,
+    }
+    return asked[name](run)
+
+
+@dataclass
+class StartRun(Message):
+    """Run a campaign file into the next free folder; `reuse` gives what still holds to the new run."""
+
+    manifest: Path
+    reuse: Path | None = None
+
+
+@dataclass
+class RetryRun(Message):
+    """Go on with a run; with `only`, give new attempts to these operations alone."""
+
+    run: Path
+    only: frozenset[Operation] | None = None
+
+
+@dataclass
+class FixAndContinue(Message):
+    """Edit the campaign of a run, then offer a new run that takes over what still holds of it."""
+
+    run: Path
+
+
+@runtime_checkable
+class Guarded(Protocol):
+    """A screen that may hold changes: it asks what becomes of them, then calls `then`, or stays."""
+
+    def leave(self, then: Callable[[], None]) -> None:
+        """Call `then` at once where nothing would be lost."""
+
+
+@dataclass
+class ShowGates(Message):
+    """Hold a run to floors."""
+
+    run: Path
+
+
+@dataclass
+class ShowFile(Message):
+    """Read a file of any size, a page at a time."""
+
+    path: Path
+    title: str

@@ -1,79 +1,202 @@
-"""What the screens say of a run, and what they offer to do with it."""
+"""What the home screen lists: the runs of a folder and its campaign files, read again only where changed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from core import api
+from core.campaign.folder import CampaignFound, campaign_found, find_campaign_files
 from core.errors import BoresightError
-from core.run.layout import RunLayout
-from tui.screens.dialogs import Choice
+from core.reports.wording import counted
+from core.run.layout import RunLayout, find_runs
+from core.run.lock import is_executed
+from core.run.record import read_run
+from core.status import LIVE, run_status
 
-_UNFINISHED = {"interrupted", "failed"}
-_LIVE = {"waiting", "running", "paused", "stopping", "stalled"}
+UNFINISHED = frozenset({"interrupted", "failed"})
+CAMPAIGN = "campaign"  # the state of a row that is no run
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+_Stamp = tuple[object, ...]
+_IsCancelled = Callable[[], bool]
 
 
-class RunRow(NamedTuple):
-    """A run as the home screen shows it."""
+class Row(NamedTuple):
+    """A run, or a campaign file (`status` is None then), as the home screen shows it.
 
-    status: api.RunStatus
+    `manifest` is the campaign file itself, or the newest one of the run's campaign.
+    """
+
+    path: Path
+    campaign: str
+    status: api.RunStatus | None
+    manifest: CampaignFound | None
+    candidates: tuple[str, ...]
     best: str  # the best candidate against the baseline, from the derived report
     sentence: str
 
+    @property
+    def key(self) -> str:
+        """What names the row in the table."""
+        return str(self.path)
 
-def list_rows(folder: Path) -> Iterator[RunRow]:
-    """Yield a row for each run of a folder; reads disk, so call it from a thread."""
-    for status in api.list_runs(folder):
-        yield RunRow(status, _best(status.path), _sentence(status))
+    @property
+    def state(self) -> str:
+        """The run's state in a word."""
+        return CAMPAIGN if self.status is None else str(self.status.state or "unreadable")
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a process executes the run now."""
+        return self.state in LIVE
+
+    @property
+    def updated_at(self) -> datetime:
+        """When the row last changed."""
+        if self.status is None:
+            found = self.manifest.modified_at if self.manifest else None
+        else:
+            found = self.status.updated_at
+        return found or _EPOCH
 
 
-def menu_of(status: api.RunStatus, refusal: str | None) -> Sequence[Choice]:
-    """Return what can be done with a run in its state, the sensible thing first."""
-    report = Choice("report", "Read the report")
-    monitor = Choice("monitor", "Watch it" if status.state in _LIVE else "See how it ran")
-    rescore = Choice("rescore", "Rescore: verify every digest, rebuild the reports")
-    if status.state in _LIVE:
-        return (monitor,)
-    if status.state in _UNFINISHED:
-        first_line = refusal.splitlines()[0] if refusal else None
-        resume = Choice("resume", "Resume", first_line)
-        return (monitor, report, rescore, resume) if refusal else (resume, monitor, report, rescore)
-    if status.state == "complete":
-        return (report, monitor, rescore)
-    return ()
+class _Read(NamedTuple):
+    stamp: _Stamp
+    status: api.RunStatus
+    best: str
+    candidates: tuple[str, ...]
 
 
-def resume_refusal(status: api.RunStatus) -> str | None:
-    """Return why a resume would be refused, None where it would not be; reads disk."""
-    if status.state not in _UNFINISHED:
-        return None
+class Listing:
+    """A folder's runs and campaign files; keeps what it read, for one thread at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._runs: list[Path] = []
+        self._files: list[Path] = []
+        self._read: dict[Path, _Read] = {}
+        self._found: dict[Path, tuple[_Stamp, CampaignFound]] = {}
+
+    def forget(self) -> None:
+        """Read everything again at the next look."""
+        self._read.clear()
+        self._found.clear()
+
+    def look(self, is_cancelled: _IsCancelled = lambda: False, *, walk: bool = True) -> list[Row]:
+        """Return the rows as they are now; reads disk. With `walk`, new runs and files are looked for."""
+        if walk:
+            self._runs = list(find_runs(self._folder))
+            self._files = list(find_campaign_files(self._folder))
+        self._found = {path: self._campaign(path) for path in self._files}
+        by_name = _newest_by_name(found for _, found in self._found.values())
+        read = {}
+        for path in self._runs:
+            if is_cancelled():
+                return []
+            if path.is_dir():
+                read[path] = self._run(path)
+        self._read = read
+        counts: dict[str, int] = {}
+        for item in read.values():
+            counts[item.status.name] = counts.get(item.status.name, 0) + 1
+        rows = [_run_row(item, by_name.get(item.status.name)) for item in read.values()]
+        rows += [_campaign_row(found, counts.get(found.name, 0)) for _, found in self._found.values()]
+        return rows
+
+    def _campaign(self, path: Path) -> tuple[_Stamp, CampaignFound]:
+        stamp = (_stat(path),)
+        known = self._found.get(path)
+        return known if known is not None and known[0] == stamp else (stamp, campaign_found(path))
+
+    def _run(self, path: Path) -> _Read:
+        layout = RunLayout(path)
+        executed = is_executed(layout.lock)
+        files = (layout.campaign, layout.plan, layout.events, layout.exit_status, layout.summary)
+        stamp = (executed, *(_stat(file) for file in files))
+        known = self._read.get(path)
+        if known is not None and known.stamp == stamp and not executed:
+            return known
+        try:
+            status = run_status(path, brief=True)
+        except (BoresightError, OSError, ValueError, OverflowError) as error:
+            status = api.RunStatus(path, path.name, None, 0, 0, 0, None, str(error))
+        same = known is not None and known.stamp[-1] == stamp[-1] and known.stamp[1] == stamp[1]
+        if known is not None and same:
+            return _Read(stamp, status, known.best, known.candidates)
+        return _Read(stamp, status, _best(layout), _candidates(layout))
+
+
+def _stat(path: Path) -> tuple[int, int] | None:
     try:
-        with api.reopen_run(status.path):
-            return None
-    except BoresightError as error:
-        return str(error)
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
 
 
-def _sentence(status: api.RunStatus) -> str:
+def _newest_by_name(found: Iterable[CampaignFound]) -> dict[str, CampaignFound]:
+    newest: dict[str, CampaignFound] = {}
+    for item in found:
+        known = newest.get(item.name)
+        if item.problem is None and (
+            known is None or (item.modified_at or _EPOCH) > (known.modified_at or _EPOCH)
+        ):
+            newest[item.name] = item
+    return newest
+
+
+def _run_row(read: _Read, manifest: CampaignFound | None) -> Row:
+    status = read.status
+    return Row(
+        status.path, status.name, status, manifest, read.candidates, read.best, _sentence(status, read.best)
+    )
+
+
+def _campaign_row(found: CampaignFound, runs: int) -> Row:
+    if found.problem is not None:
+        first, *reasons = found.problem.splitlines() or [""]
+        sentence = " ".join((first, *(reason.strip().removeprefix("- ") for reason in reasons[:1])))
+    else:
+        candidates = counted(len(found.candidates), "candidate")
+        repositories = counted(len(found.repositories), "repository", "repositories")
+        sentence = f"{found.path.name}: {candidates} on {repositories}, {counted(runs, 'run')} so far."
+    return Row(found.path, found.name, None, found, found.candidates, "", sentence)
+
+
+def _sentence(status: api.RunStatus, best: str) -> str:
     name = status.path.name
     if status.problem:
         return status.problem
     done = f"{status.accepted} of {status.planned}"
     words = {
         "interrupted": f"{name} was interrupted at {done}. Resume will reuse its verified results.",
-        "failed": f"{name}: {status.failed} of {status.planned} operations failed. Resume tries them again.",
-        "complete": f"{name}: all {status.planned} operations accepted.",
+        "failed": f"{name}: {status.failed} of {status.planned} operations failed. Inspect them, or fix and "
+        "continue.",
+        "complete": f"{name}: all {status.planned} operations accepted.{f' {best}' if best else ''}",
+        "waiting": f"{name} waits until the other campaign on this machine has ended.",
+        "stalled": f"{name} is held by a process that has said nothing for 10 s or more, at {done}.",
     }
     return words.get(str(status.state), f"{name}: {done} operations accepted, {status.failed} failed.")
 
 
-def _best(path: Path) -> str:
+def _candidates(layout: RunLayout) -> tuple[str, ...]:
+    try:
+        return read_run(layout.root).candidates
+    except (BoresightError, OSError, ValueError):
+        return ()
+
+
+def _best(layout: RunLayout) -> str:
     """Return the best candidate's difference from the derived summary, or nothing where there is none."""
     try:
-        models = json.loads(RunLayout(path).summary.read_bytes())["models"]
+        summary = json.loads(layout.summary.read_bytes())
+        if summary.get("sought") == "changed file":  # never beside numbers of known targets
+            return "historical, not gold"
+        models = summary["models"]
         compared = [
             (item["comparison"]["recall_at_5"]["difference"], name, item)
             for name, item in models.items()
@@ -84,5 +207,5 @@ def _best(path: Path) -> str:
         half = f" ±{(interval['high'] - interval['low']) / 2:.2f}".replace("0.", ".") if interval else ""
         shown = f"{difference:+.2f}".replace("0.", ".")
         return f"{name} R@5 {shown}{half} {item['support']}"
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.text import Text
 from textual.content import Content
 
@@ -24,3 +26,14 @@ def safe_lines(text: str, limit: int = LINE_LIMIT) -> Content:
     """Return text with its line ends, each line made safe and cut to `limit` characters."""
     cut = "\n".join(line[:limit] for line in text.split("\n"))
     return Content(printable_lines(cut))
+
+
+def near(path: Path, folder: Path | None = None) -> str:
+    """Return a path as short as it stays clear, safe to show: from the folder, or from the home folder."""
+    if folder is not None and path.is_relative_to(folder):
+        return printable(str(path.relative_to(folder)))
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return printable(str(path))
+    return printable(f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path))

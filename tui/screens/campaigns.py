@@ -1,207 +1,241 @@
-"""Screen 1, home: every run of the folder with its state, and what can be done with it."""
+"""Screen 1, home: every run and campaign file of the folder, and what can be done with each."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Header, Static
+from textual.widgets import DataTable, Footer, OptionList, Static
+from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from core import api
-from core.errors import BoresightError
-from tui.runs import RunRow, list_rows, menu_of, resume_refusal
-from tui.screens.dialogs import ChoiceDialog, TextDialog
-from tui.screens.monitor import MonitorScreen
-from tui.text import cell, safe
-from tui.widgets.marks import STATE_MARKS, ago, bar
+from core.reports.wording import counted
+from core.run.layout import RunLayout
+from tui.row_actions import FIRST_STEPS, RowActions
+from tui.runs import Listing, Row
+from tui.settings import SORTS
+from tui.text import near, safe
+from tui.widgets.filter_bar import FilterBar
+from tui.widgets.run_table import RunTable, ordered
+from tui.widgets.title_bar import TitleBar
 
 REFRESH_SECONDS = 2.0
-COLUMNS = ("RUN", "STATE", "PROGRESS", "BEST AGAINST BASELINE", "FAILED", "UPDATED")
+WALK_SECONDS = 10.0  # between looks for new runs and files
+SHARE = 5  # a look that takes long is followed by this many times its length without one
 
 
-class CampaignsScreen(Screen[None]):
-    """The runs of one folder."""
+class CampaignsScreen(RowActions):
+    """The runs and campaign files of one folder."""
+
+    AUTO_FOCUS = "RunTable"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Open", priority=True),
-        Binding("r", "resume", "Resume"),
-        Binding("b", "rescore", "Rescore"),
-        Binding("f5", "refresh", "Refresh", show=False),
+        Binding("slash", "filter", "Filter", key_display="/", show=False, id="campaigns.filter"),
+        Binding("s", "sort", "Sort", show=False, id="campaigns.sort"),
+        Binding("y", "copy", "Copy path", show=False, id="campaigns.copy"),
+        Binding("e", "edit", "Edit", show=False, id="campaigns.edit"),
+        Binding("x", "export", "Export list", show=False, id="campaigns.export"),
+        Binding("f5", "refresh", "Refresh", show=False, id="campaigns.refresh"),
     ]
     HELP = (
-        "Every run below this folder.\n\n"
-        "enter  what can be done with the run, the sensible thing first\n"
+        "Every run below this folder, and every campaign file\n"
+        "(…campaign….toml).\n\n"
+        "enter  what can be done with it, the sensible thing first\n"
         "r      resume an interrupted or failed run\n"
+        "n      a new run of this campaign, or a new campaign\n"
         "b      rescore: verify every digest and rebuild the reports\n"
-        "f5     look again now (it looks every two seconds by itself)\n"
-        "q      quit"
+        "a      the run's attempts, failures first\n"
+        "d      duplicate the campaign, or what the run was frozen with\n"
+        "/  s   filter by campaign, run, state or candidate; sort\n"
+        "y      copy the path\n"
+        "e      open the campaign file, or the run's report, in $EDITOR\n"
+        "x      write this list into a CSV file\n"
+        "f5     read everything again (changes show by themselves)"
     )
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.folder = folder
-        self._rows: dict[str, RunRow] = {}
+        super().__init__(folder)
+        self.rows: list[Row] = []
+        self._shown: dict[str, Row] = {}
+        self._listing = Listing(folder)
+        self._looking = False
+        self._has_looked = False
+        self._again = False
+        self._walk_at = 0.0
+        self._filter = ""
+        self._wanted: Path | None = None  # the row to put the cursor on once it is there
 
     def compose(self) -> ComposeResult:
-        """Lay out the table and the line about the chosen run."""
-        yield Header()
-        yield DataTable(id="runs", cursor_type="row", zebra_stripes=True)
+        """Lay out the table, the line about the chosen row, and what a first start offers."""
+        yield TitleBar()
+        yield FilterBar("filter by campaign, run, state or candidate")
+        yield RunTable(id="runs")
+        yield OptionList(*(Option(safe(step.label), id=step.id) for step in FIRST_STEPS), id="first-steps")
         yield Static("", id="about-run", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
         """Begin to look at the folder."""
-        self.sub_title = str(safe(self.folder))
-        table = self.query_one(DataTable)
-        for column in COLUMNS:
-            table.add_column(column, key=column)
+        self.sub_title = near(self.folder)
+        self.query_one("#first-steps").display = False
+        self._tell(f"Looking at {near(self.folder)} …")
         self.set_interval(REFRESH_SECONDS, self.look)
         self.look()
 
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
+    def on_resize(self) -> None:
+        """Use the width that there is."""
+        self._draw()
+
+    def on_screen_resume(self) -> None:
+        """Put the cursor on the run that was shown last, as what comes next is mostly done with it."""
+        self._wanted = self.boresight.run_path
+        if self.is_mounted:
+            self._draw()
+
     def look(self) -> None:
-        """Read the folder's runs without keeping the screen waiting."""
-        rows = list(list_rows(self.folder))
-        if not get_current_worker().is_cancelled:
+        """Look at the folder, unless a look is still under way."""
+        if not self._looking and self.is_mounted:
+            self._looking = True
+            self._look()
+
+    def look_again(self) -> None:
+        """Look for new runs and files too, now or once the present look has ended."""
+        self._walk_at = 0.0
+        self._again = self._looking
+        self.look()
+
+    @work(thread=True, group="look", name="look", exit_on_error=False)
+    def _look(self) -> None:
+        worker = get_current_worker()
+        began = time.monotonic()
+        walk = began >= self._walk_at
+        try:
+            rows = self._listing.look(lambda: worker.is_cancelled, walk=walk)
+        finally:
+            self._looking = False
+        if walk:
+            now = time.monotonic()
+            self._walk_at = now + max(WALK_SECONDS, (now - began) * SHARE)
+        if not worker.is_cancelled:
             self.app.call_from_thread(self.show_rows, rows)
 
-    def show_rows(self, rows: list[RunRow]) -> None:
+    def show_rows(self, rows: list[Row]) -> None:
         """Bring the table up to date, keeping the cursor where it is."""
-        table = self.query_one(DataTable)
-        self._rows = {str(row.status.path): row for row in rows}
-        for key in [key.value for key in table.rows if key.value not in self._rows]:
-            table.remove_row(str(key))
-        for key, row in self._rows.items():
-            cells = self._cells(row)
-            if key in table.rows:
-                for column, value in zip(COLUMNS, cells, strict=True):
-                    table.update_cell(key, column, value, update_width=True)
-            else:
-                table.add_row(*cells, key=key)
-        if not rows:
-            self.query_one("#about-run", Static).update(
-                safe("No runs here yet. Leave with q and try: boresight quickstart")
+        self.rows = rows
+        self._has_looked = True
+        self._draw()
+        campaigns = len({row.campaign for row in rows})
+        runs = sum(row.status is not None for row in rows)
+        self.sub_title = f"{counted(campaigns, 'campaign')} · {counted(runs, 'run')} — {near(self.folder)}"
+        if self._again:
+            self._again = False
+            self.look()
+
+    def _draw(self) -> None:
+        wanted = ordered(filtered(self.rows, self._filter), self.boresight.settings.sort)
+        self._shown = {row.key: row for row in wanted}
+        table = self.query_one(RunTable)
+        table.show(wanted, self.folder, self.size.width)
+        if self._wanted is not None and table.choose(str(self._wanted)):
+            self._wanted = None
+        empty = self._has_looked and not self.rows
+        steps = self.query_one("#first-steps", OptionList)
+        if steps.display != empty:
+            steps.display, table.display = empty, not empty
+            (steps if empty else table).focus()
+        if empty:
+            self._tell(
+                "No runs and no campaigns here yet. In a shell, `boresight quickstart` does the first."
             )
-        else:
+        elif self._has_looked:
             self._tell_chosen()
 
-    def _cells(self, row: RunRow) -> tuple[object, ...]:
-        status = row.status
-        return (
-            cell(_near(status.path, self.folder), 60),
-            cell(STATE_MARKS[status.state]),
-            cell(f"{bar(status.accepted, status.planned, 10)} {status.accepted}/{status.planned}"),
-            cell(row.best, 60),
-            cell(status.failed or "0"),
-            cell(ago(status.updated_at)),
-        )
+    def _tell(self, text: str) -> None:
+        self.query_one("#about-run", Static).update(safe(text, 400))
 
-    def on_data_table_row_highlighted(self) -> None:
-        """Say more of the run under the cursor."""
-        self._tell_chosen()
-
+    @on(DataTable.RowHighlighted)
     def _tell_chosen(self) -> None:
-        row = self._chosen()
+        row = self.chosen
         if row is not None:
-            self.query_one("#about-run", Static).update(safe(row.sentence, 400))
+            self._tell(row.sentence)
+        elif self.rows and self._filter:
+            self._tell(
+                f"Nothing matches {self._filter!r}; esc in the filter shows all {len(self.rows)} again."
+            )
 
-    def _chosen(self) -> RunRow | None:
-        table = self.query_one(DataTable)
-        if table.row_count == 0:
-            return None
-        key = table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
-        return self._rows.get(str(key))
+    @property
+    def chosen(self) -> Row | None:
+        """The row under the cursor."""
+        key = self.query_one(RunTable).chosen_key if self.is_mounted else None
+        return self._shown.get(key) if key is not None else None
+
+    def manifest_of(self, run: Path) -> Path | None:
+        """Return the newest campaign file of a run's campaign."""
+        for row in self.rows:
+            if row.path == run and row.status is not None and row.manifest is not None:
+                return row.manifest.path
+        return None
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        self.query_one(FilterBar).open()
+
+    @on(FilterBar.Filtered)
+    def filter_rows(self, event: FilterBar.Filtered) -> None:
+        """Show the rows that match."""
+        self._filter = event.text
+        self._draw()
+
+    @on(FilterBar.Left)
+    def back_to_rows(self) -> None:
+        """Give the keys back to the table."""
+        self.query_one(RunTable).focus()
+
+    def action_sort(self) -> None:
+        """Sort by the next thing, and remember it."""
+        settings = self.boresight.settings
+        sort = SORTS[(SORTS.index(settings.sort) + 1) % len(SORTS)]
+        self.boresight.choose(settings._replace(sort=sort))
+        self.boresight.tell(f"Sorted by {sort}")
+        self._draw()
+
+    def action_copy(self) -> None:
+        """Copy the chosen row's path."""
+        if (row := self.chosen) is not None:
+            self.boresight.copy(str(row.path))
+
+    def action_edit(self) -> None:
+        """Open the campaign file, or the run's report, in the person's editor."""
+        if (row := self.chosen) is not None:
+            self.boresight.edit(row.path if row.status is None else RunLayout(row.path).summary_text)
+            self.look_again()
+
+    def action_export(self) -> None:
+        """Write the list as it is shown into a CSV file of the folder."""
+        header = ("campaign", "path", "state", "accepted", "planned", "failed", "best", "updated")
+        self.boresight.export_list(header, [_exported(row) for row in self._shown.values()])
 
     def action_refresh(self) -> None:
-        """Look again now."""
-        self.look()
-
-    def action_open(self) -> None:
-        """Open the menu of the chosen run."""
-        row = self._chosen()
-        if row is not None:
-            self.offer(row)
-
-    @work(thread=True, exclusive=True, group="offer", exit_on_error=False)
-    def offer(self, row: RunRow) -> None:
-        """Find out what would be refused, then show the menu."""
-        refusal = resume_refusal(row.status)
-        choices = menu_of(row.status, refusal)
-        dialog = ChoiceDialog(row.status.path.name, refusal or row.sentence, choices)
-        self.app.call_from_thread(self.app.push_screen, dialog, lambda answer: self.act(row, answer))
-
-    def act(self, row: RunRow, answer: str | None) -> None:
-        """Do what was chosen in the menu."""
-        path = row.status.path
-        if answer == "monitor":
-            self.app.push_screen(MonitorScreen(path))
-        elif answer == "resume":
-            self.resume(path)
-        elif answer == "rescore":
-            self.rescore(path)
-        elif answer == "report":
-            self.report(path)
-
-    def action_resume(self) -> None:
-        """Resume the chosen run."""
-        row = self._chosen()
-        if row is not None:
-            self.resume(row.status.path)
-
-    def action_rescore(self) -> None:
-        """Rescore the chosen run."""
-        row = self._chosen()
-        if row is not None:
-            self.rescore(row.status.path)
-
-    @work(thread=True, exclusive=True, group="act", exit_on_error=False)
-    def resume(self, path: Path) -> None:
-        """Give the run a host process of its own, and watch it."""
-        try:
-            api.detach(api.reopen_run(path))
-            self.app.call_from_thread(self._started, path)
-        except BoresightError as error:
-            self._tell_error(f"{path.name} was not resumed", error)
-            return
-        self.app.call_from_thread(self.app.push_screen, MonitorScreen(path))
-
-    def _started(self, path: Path) -> None:
-        started: set[Path] = getattr(self.app, "started", set())
-        started.add(path)
-
-    @work(thread=True, exclusive=True, group="act", exit_on_error=False)
-    def rescore(self, path: Path) -> None:
-        """Verify and rescore the run."""
-        try:
-            rescored = api.rescore_run(path)
-        except BoresightError as error:
-            self._tell_error(f"{path.name} was not rescored", error)
-            return
-        self.app.call_from_thread(
-            self.app.notify,
-            f"rescored: {rescored.unaccepted} of {len(rescored.reader.plan)} operations without a result",
-            markup=False,
-        )
-        self.look()
-
-    @work(thread=True, exclusive=True, group="act", exit_on_error=False)
-    def report(self, path: Path) -> None:
-        """Show the run's report."""
-        try:
-            text = api.markdown_report(path)
-        except BoresightError as error:
-            self._tell_error(f"{path.name} has no report", error)
-            return
-        self.app.call_from_thread(self.app.push_screen, TextDialog(f"Report of {path.name}", text))
-
-    def _tell_error(self, title: str, error: BoresightError) -> None:
-        self.app.call_from_thread(self.app.push_screen, TextDialog(title, str(error)))
+        """Read everything again now."""
+        self._listing.forget()
+        self.look_again()
 
 
-def _near(path: Path, folder: Path) -> Path:
-    return path.relative_to(folder) if path.is_relative_to(folder) else path
+def filtered(rows: list[Row], text: str) -> list[Row]:
+    """Return the rows in whose campaign, path, state or candidates every word of a text stands."""
+    words = text.casefold().split()
+    return [row for row in rows if all(word in _searched(row) for word in words)]
+
+
+def _searched(row: Row) -> str:
+    return " ".join((row.campaign, str(row.path), row.state, *row.candidates)).casefold()
+
+
+def _exported(row: Row) -> tuple[object, ...]:
+    status = row.status
+    counts = (status.accepted, status.planned, status.failed) if status is not None else ("", "", "")
+    return (row.campaign, row.path, row.state, *counts, row.best, row.updated_at.isoformat())

@@ -13,6 +13,7 @@ from textual.widgets import Label, OptionList
 from textual.widgets.option_list import Option
 
 from tui.text import safe, safe_lines
+from tui.widgets.plain_input import PlainInput
 
 
 class Choice(NamedTuple):
@@ -78,3 +79,28 @@ class TextDialog(ModalScreen[None]):
             with VerticalScroll(classes="dialog-text"):
                 yield Label(safe_lines(self._text))
             yield Label("esc back", classes="dialog-keys")
+
+
+class InputDialog(ModalScreen[str | None]):
+    """One line to type; answers with it, or with None."""
+
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Back")]
+
+    def __init__(self, title: str, text: str, value: str = "") -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._value = value
+
+    def compose(self) -> ComposeResult:
+        """Lay out the question and the line."""
+        with Vertical(classes="dialog"):
+            yield Label(safe(self._title), classes="dialog-title")
+            yield Label(safe_lines(self._text))
+            yield PlainInput(self._value, select_on_focus=False)
+            yield Label("enter goes on · esc back", classes="dialog-keys")
+
+    def on_input_submitted(self, event: PlainInput.Submitted) -> None:
+        """Answer with the line."""
+        self.dismiss(event.value.strip() or None)

@@ -2,220 +2,278 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Header, RichLog, Static
+from textual.widgets import DataTable, Footer, Static
 from textual.worker import get_current_worker
 
 from core import api
+from core.browse.filters import Filters
 from core.errors import BoresightError
-from core.run.events import Event, OperationFinished
-from core.run.follow import EventTail
-from core.run.live import LiveCell, LiveRun
-from core.run.lock import is_executed
-from tui.screens.dialogs import TextDialog
-from tui.text import cell as text_cell
+from core.run.control import NobodyListensError
+from core.run.events import State
+from core.run.layout import RunLayout
+from tui import navigation, wallclock
+from tui.following import Follower, News, RunView
+from tui.screens.base import BoresightScreen
+from tui.screens.dialogs import Choice, ChoiceDialog
 from tui.text import safe
-from tui.widgets.marks import STATE_MARKS, bar, clock, spark
+from tui.widgets.cell_table import HEADER, CellTable, exported
+from tui.widgets.filter_bar import FilterBar
+from tui.widgets.marks import STATE_MARKS, bar, clock
+from tui.widgets.news_table import NewsTable, news_line
+from tui.widgets.title_bar import TitleBar
 
-REDRAW_SECONDS = 0.25
-POLL_SECONDS = 0.2
-LATE_SECONDS = 5.0
-STALLED_SECONDS = 10.0
-COLUMNS = ("CELL", "PHASE", "DONE", "BEAT", "emb p50", "docs p50", "ctx p50", "RSS (sampled)")
+REDRAW_SECONDS = 0.2
+SHOWN_FAILURES = 200
+STOP_SAID = "The operation under way is ended and kept; ctrl+c again stops by force"
 
 
-class MonitorScreen(Screen[None]):
+class MonitorScreen(BoresightScreen[None]):
     """One run: cells, progress, heartbeats, failures as they happen."""
 
+    AUTO_FOCUS = "CellTable"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.pop_screen", "Back"),
-        Binding("p", "pause", "Pause"),
-        Binding("c", "go_on", "Continue"),
-        Binding("ctrl+c", "stop", "Stop", priority=True),
-        Binding("f", "failures", "Failures"),
+        Binding("escape", "back", "Back", id="monitor.back"),
+        Binding("p", "pause", "Pause", id="monitor.pause"),
+        Binding("c", "go_on", "Continue", id="monitor.continue"),
+        Binding("ctrl+c", "stop", "Stop", priority=True, id="monitor.stop"),
+        Binding("f", "failures", "Failures", id="monitor.failures"),
+        Binding("slash", "filter", "Filter", key_display="/", show=False, id="monitor.filter"),
+        Binding("s", "sort", "Sort", show=False, id="monitor.sort"),
+        Binding("y", "copy", "Copy path", show=False, id="monitor.copy"),
+        Binding("e", "edit", "Edit", show=False, id="monitor.edit"),
+        Binding("x", "export", "Export", show=False, id="monitor.export"),
     ]
     HELP = (
-        "A run as it goes. Percentages count operations; indexes and queries differ in cost.\n\n"
+        "A run as it goes. Percentages count operations; what an index and\n"
+        "a query cost differs. BEAT is the age of the last heartbeat, p50 a\n"
+        "median over accepted operations, RSS what was sampled last.\n\n"
         "p       pause after the operation under way\n"
         "c       continue\n"
-        "ctrl+c  stop: the operation under way is ended and kept; again: at once\n"
-        "f       the failures so far\n"
+        "ctrl+c  stop: the operation under way is ended and kept;\n"
+        "        again: by force\n"
+        "f       the failures so far; enter inspects one\n"
+        "enter   on a cell: its attempts where some failed, else the\n"
+        "        queries of its repository; on an event: its attempts\n"
+        "tab     between cells and events\n"
+        "/  s    filter the cells, sort them\n"
+        "y  e    copy the run's path, open its console.log in $EDITOR\n"
+        "x       write the cells into a CSV file of the run\n"
         "esc     back; the run goes on in its own process\n\n"
-        f"A heartbeat comes every second: one older than {LATE_SECONDS:.0f} s shows its age, older than "
-        f"{STALLED_SECONDS:.0f} s the run is stalled; a run whose writer is gone is interrupted."
+        "A heartbeat comes every second: one older than 5 s shows ⚠, older\n"
+        "than 10 s the run is stalled; a run whose writer is gone is\n"
+        "interrupted."
     )
 
     def __init__(self, run: Path) -> None:
         super().__init__()
         self.run_path = run
-        self._live: LiveRun | None = None
-        self._held = False
+        self._follower = Follower(run)
+        self._drawn = 0
         self._stopped_once = False
-        self._unlogged: list[OperationFinished] = []
+        self._state: State | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the head, the bar, the cells and the events."""
-        yield Header()
-        yield Static("", id="run-head", markup=False)
+        yield TitleBar()
+        yield Static("reading …", id="run-head", markup=False)
         yield Static("", id="run-bar", markup=False)
-        yield DataTable(id="cells", cursor_type="row")
-        yield RichLog(id="events", markup=False, highlight=False, max_lines=500)
+        yield Static("", id="run-problems", markup=False)
+        yield FilterBar("filter the cells by candidate, repository or phase")
+        yield CellTable(id="cells")
+        yield NewsTable(id="events")
         yield Footer()
 
     def on_mount(self) -> None:
         """Begin to follow."""
-        self.sub_title = str(safe(self.run_path.name))
-        table = self.query_one(DataTable)
-        for column in COLUMNS:
-            table.add_column(column, key=column)
+        self.sub_title = safe(self.run_path.name, 80).plain
+        self.query_one("#run-problems").display = False
+        self.query_one(NewsTable).border_title = " Events "
         self.follow()
         self.set_interval(REDRAW_SECONDS, self.redraw)
 
     @work(thread=True, exclusive=True, group="follow", exit_on_error=False)
     def follow(self) -> None:
-        """Read the run's events as they are written, until this screen goes."""
+        """Read the run as it is written, until this screen goes."""
         worker = get_current_worker()
-        try:
-            reader = api.RunReader(self.run_path)
-        except BoresightError as error:
-            self.app.call_from_thread(
-                self.app.push_screen, TextDialog(f"{self.run_path.name} cannot be opened", str(error))
-            )
-            return
-        live = LiveRun((item.operation.candidate, item.operation.repository) for item in reader.plan)
-        tail = EventTail(reader.layout.events)
-        self._live = live
-        while not worker.is_cancelled:
-            for event in tail.read():
-                self._take(live, event)
-            self._held = is_executed(reader.layout.lock)
-            time.sleep(POLL_SECONDS)
+        self._follower.follow(lambda: worker.is_cancelled)
 
-    def _take(self, live: LiveRun, event: Event) -> None:
-        live.take(event)
-        if isinstance(event, OperationFinished) and event.outcome in {"failed", "not_run"}:
-            self._unlogged.append(event)
+    def on_resize(self) -> None:
+        """Use the width that there is."""
+        self.redraw()
 
     def redraw(self) -> None:
-        """Show the latest state; called on a fixed tick, however many events came."""
-        live = self._live
-        if live is None:
+        """Show the latest view; called on a fixed tick, however many events came."""
+        view = self._follower.view
+        if view is None or not self.is_mounted:
             return
-        now = datetime.now(UTC)
-        self.query_one("#run-head", Static).update(safe(self._head(live, now), 400))
+        now = wallclock.now()
+        state = view.state(now)
+        if self._state is not None and self._state != state and state not in {"stopping", "running"}:
+            self._stopped_once = False
+        self._state = state
+        self.query_one("#run-head", Static).update(safe(_head(view, state, now), 400))
         width = max(self.size.width - 4, 10)
-        progress = live.progress
-        self.query_one("#run-bar", Static).update(safe(bar(progress.completed, progress.planned, width)))
-        self._draw_cells(live, now)
-        log = self.query_one(RichLog)
-        unlogged, self._unlogged = self._unlogged, []
-        for event in unlogged[-200:]:
-            log.write(safe(_failure_line(event)).plain)
-
-    def _state(self, live: LiveRun, now: datetime) -> str:
-        if live.state in {"complete", "failed"} and not self._held:
-            return STATE_MARKS[live.state]
-        if not self._held:
-            return STATE_MARKS["interrupted"]
-        age = (now - live.last_at).total_seconds() if live.last_at else 0.0
-        return STATE_MARKS["stalled" if age > STALLED_SECONDS else live.state]
-
-    def _head(self, live: LiveRun, now: datetime) -> str:
-        progress = live.progress
-        percent = 100 * progress.completed // progress.planned if progress.planned else 0
-        end = now if self._held else live.last_at or now
-        elapsed = clock((end - live.started_at).total_seconds()) if live.started_at else clock(0)
-        parts = [
-            self._state(live, now),
-            live.phase or "",
-            elapsed,
-            f"{progress.completed} of {progress.planned} operations ({percent} %)",
-            f"{progress.reused} reused" if progress.reused else "",
-            f"{progress.failed} failed" if progress.failed else "",
-        ]
-        return " · ".join(part for part in parts if part)
-
-    def _draw_cells(self, live: LiveRun, now: datetime) -> None:
-        table = self.query_one(DataTable)
-        for cell in list(live.cells.values()):
-            key = f"{cell.candidate}/{cell.repository}"
-            cells = self._cell_columns(cell, live.current, now)
-            if key in table.rows:
-                for column, value in zip(COLUMNS, cells, strict=True):
-                    table.update_cell(key, column, value, update_width=True)
-            else:
-                table.add_row(*cells, key=key)
-
-    def _cell_columns(self, live: LiveCell, current: LiveCell | None, now: datetime) -> tuple[object, ...]:
-        done = live.completed >= live.planned
-        phase = "complete" if done else str(live.phase or "—")
-        if live.failed:
-            phase = f"{phase} ✖{live.failed}"
-        return (
-            text_cell(f"{live.candidate} × {live.repository}", 50),
-            text_cell(phase),
-            text_cell(f"{bar(live.completed, live.planned, 10)} {live.completed}/{live.planned}"),
-            text_cell(_beat(live, now) if self._held and live is current else ""),
-            *(text_cell(_seconds(live.median_s(channel))) for channel in ("emb", "docs", "ctx")),
-            text_cell(f"{live.rss[-1] / 2**20:.0f} MiB {spark(tuple(live.rss), 8)}" if live.rss else ""),
+        self.query_one("#run-bar", Static).update(
+            safe(bar(view.progress.completed, view.progress.planned, width))
         )
+        self._tell_problems(view, state)
+        self.query_one(CellTable).show(view, now, self.size.width)
+        if view.sequence != self._drawn:
+            self._drawn = view.sequence
+            self.query_one(NewsTable).show(view.news)
+            failures = sum(item.is_failure for item in view.news)
+            self.query_one(NewsTable).border_title = (
+                f" Events · {failures} failures " if failures else " Events "
+            )
+
+    def _tell_problems(self, view: RunView, state: State) -> None:
+        lines = [problem.splitlines()[0] for problem in view.problems]
+        if state == "interrupted" and view.is_caught_up:
+            lines.append("Nobody executes this run now; resume it from Campaigns (1), enter.")
+        elif state in {"complete", "failed"}:
+            lines.append("It has ended: 4 Results, 5 Queries, 6 Attempts.")
+        elif state == "stalled":
+            lines.append(
+                "Its process holds the lock but says nothing: ctrl+c stops it, or look at the machine."
+            )
+        panel = self.query_one("#run-problems", Static)
+        panel.display = bool(lines)
+        panel.update(safe_join(lines))
 
     def action_pause(self) -> None:
         """Ask the engine to wait after the operation under way."""
-        self.say("pause")
+        self.say("pause", "Pausing after the operation under way")
 
     def action_go_on(self) -> None:
         """Ask the engine to go on."""
-        self.say("continue")
+        self.say("continue", "Going on")
 
     def action_stop(self) -> None:
         """Ask the engine to stop; the second time, at once."""
-        self.say("stop-now" if self._stopped_once else "stop")
-        self._stopped_once = True
+        if self._stopped_once:
+            self.say("stop-now", "Stopping by force")
+        else:
+            self.say("stop", STOP_SAID)
 
     @work(thread=True, group="say", exit_on_error=False)
-    def say(self, word: str) -> None:
+    def say(self, word: str, said: str) -> None:
         """Put a word to the run's engine, and say what came of it."""
         try:
-            answer = api.ask(self.run_path, word)
-            text, severity = f"{word}: {answer['state']}", "information"
-        except BoresightError as error:
-            text, severity = str(error), "warning"
-        self.app.call_from_thread(
-            self.app.notify, safe(text).plain, severity=severity, markup=False, timeout=6
-        )
+            api.ask(self.run_path, word)
+        except NobodyListensError:
+            told, warning = f"{self.run_path.name}: nobody listens: no engine is running it now", True
+        except (BoresightError, OSError) as error:
+            told, warning = str(error), True
+        else:
+            told, warning = said, False
+            self._stopped_once = self._stopped_once or word == "stop"
+        self.app.call_from_thread(self.boresight.tell, told, warning=warning)
 
     def action_failures(self) -> None:
-        """List the failures so far."""
-        failures = self._live.failures if self._live else ()
-        text = "\n".join(_failure_line(event) for event in failures) or "No operation has failed."
-        self.app.push_screen(TextDialog(f"Failures of {self.run_path.name}", text))
+        """List the failures so far, to inspect one."""
+        view = self._follower.view
+        failures = [item for item in view.news if item.is_failure][-SHOWN_FAILURES:] if view else []
+        if not failures:
+            self.boresight.tell("No operation has failed")
+            return
+        total = view.progress.failed if view else 0
+        text = f"The latest {len(failures)} of {max(total, len(failures))}; enter inspects one."
+        choices = [Choice(str(item.number), news_line(item)) for item in reversed(failures)]
+        by_number = {str(item.number): item for item in failures}
+
+        def answered(answer: str | None) -> None:
+            if answer is not None:
+                self._inspect(by_number[answer])
+
+        self.app.push_screen(ChoiceDialog(f"Failures of {self.run_path.name}", text, choices), answered)
+
+    def _inspect(self, item: News) -> None:
+        self.post_message(navigation.ShowAttempts(self.run_path, item.operation))
+
+    @on(DataTable.RowSelected, "#events")
+    def open_event(self) -> None:
+        """Show the attempts of the operation that an event tells of."""
+        item = self.query_one(NewsTable).chosen
+        if item is not None and item.operation is not None:
+            self._inspect(item)
+
+    @on(DataTable.RowSelected, "#cells")
+    def open_cell(self) -> None:
+        """Show what a cell holds: its attempts where some failed, else its repository's queries."""
+        cell = self.query_one(CellTable).chosen
+        if cell is None:
+            return
+        if cell.failed:
+            self.post_message(navigation.ShowAttempts(self.run_path, candidate=cell.candidate))
+        else:
+            filters = Filters(repositories=(cell.repository,))
+            self.post_message(navigation.ShowQueries(self.run_path, filters))
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        self.query_one(FilterBar).open()
+
+    @on(FilterBar.Filtered)
+    def filter_cells(self, event: FilterBar.Filtered) -> None:
+        """Show the cells that match."""
+        self.query_one(CellTable).words = event.text
+        self.redraw()
+
+    def action_back(self) -> None:
+        """Take the filter away, or go back one level."""
+        if not self.query_one(FilterBar).take_away():
+            self.app.pop_screen()
+
+    @on(FilterBar.Left)
+    def back_to_cells(self) -> None:
+        """Give the keys back to the table."""
+        self.query_one(CellTable).focus()
+
+    def action_sort(self) -> None:
+        """Sort the cells by the next thing."""
+        self.boresight.tell(f"Cells sorted: {self.query_one(CellTable).sort_by_next()}")
+        self.redraw()
+
+    def action_copy(self) -> None:
+        """Copy the run's path."""
+        self.boresight.copy(str(self.run_path))
+
+    def action_edit(self) -> None:
+        """Open the run's console log in the person's editor."""
+        self.boresight.edit(RunLayout(self.run_path).console)
+
+    def action_export(self) -> None:
+        """Write the cells into a CSV file of the run."""
+        view = self._follower.view
+        if view is not None:
+            rows = [(cell.repository, exported(cell)) for cell in view.cells]
+            self.boresight.export(self.run_path, "cells", HEADER, rows)
 
 
-def _beat(cell: LiveCell, now: datetime) -> str:
-    if cell.beat_at is None:
-        return ""
-    age = (now - cell.beat_at).total_seconds()
-    return f"⚠ {age:.0f} s" if age > LATE_SECONDS else f"{age:.0f} s"
+def safe_join(lines: Sequence[str]) -> str:
+    """Return lines made safe, under each other."""
+    return "\n".join(safe(line, 400).plain for line in lines)
 
 
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.1f} ms"
-
-
-def _failure_line(event: OperationFinished) -> str:
-    what = " ".join(part for part in (event.channel, event.intent) if part)
-    return (
-        f"{event.at:%H:%M:%S}  ✖ {event.candidate} × {event.repository}  {what or event.phase}  "
-        f"attempt {event.attempt}  {event.error_class or event.outcome}"
-    )
+def _head(view: RunView, state: State, now: datetime) -> str:
+    progress = view.progress
+    percent = 100 * progress.completed // progress.planned if progress.planned else 0
+    parts = [
+        view.name,
+        STATE_MARKS[state],
+        (view.phase or "") if view.held else "",
+        clock(view.elapsed_s(now)),
+        f"{progress.completed} of {progress.planned} operations ({percent} %)",
+        f"{progress.reused} reused" if progress.reused else "",
+        f"{progress.failed} failed" if progress.failed else "",
+        "" if view.is_caught_up else "reading its events …",
+    ]
+    return " · ".join(part for part in parts if part)

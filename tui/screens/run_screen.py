@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from core.browse.index import RunIndex
 from core.errors import BoresightError, StoppedError
+from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import TextDialog
 from tui.text import safe
 
-if TYPE_CHECKING:
-    from tui.app import BoresightApp
 
-
-class RunScreen(Screen[None]):
+class RunScreen(BoresightScreen[None]):
     """A screen that reads a run through its index; override `index_ready` and `index_progress`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "back", "Back", id="run.back")]
 
     def __init__(self, run: Path) -> None:
         super().__init__()
         self.run_path = run
         self.index: RunIndex | None = None
-
-    @property
-    def boresight(self) -> BoresightApp:
-        """The app, by its own type."""
-        return cast("BoresightApp", self.app)
 
     def on_mount(self) -> None:
         """Name the run, and begin to open its index."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from core.run.events import State
+from tui import wallclock
 
 STATE_MARKS: dict[State | None, str] = {
     "waiting": "… waiting",
@@ -46,7 +47,7 @@ def ago(moment: datetime | None, now: datetime | None = None) -> str:
     """Return how long ago a moment was, in the largest unit that fits."""
     if moment is None:
         return "—"
-    seconds = max(((now or datetime.now(UTC)) - moment).total_seconds(), 0.0)
+    seconds = max(((now or wallclock.now()) - moment).total_seconds(), 0.0)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"

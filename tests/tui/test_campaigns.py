@@ -1,0 +1,475 @@
+"""The home screen: what it lists, what it offers for each state, and what its keys do."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.widgets import OptionList
+
+from core import api
+from core.run.layout import RunLayout
+from tests.support.campaigns import Scene, make_scene, run_new
+from tests.support.finished import Finished, finished_run
+from tests.support.inputs import fake_entry, write_inputs
+from tests.support.live import playing
+from tests.support.screens import SIZES, shown, until
+from tui.app import BoresightApp
+from tui.navigation import (
+    Show,
+    ShowAttempts,
+    ShowFrozenManifest,
+    ShowManifest,
+    ShowMonitor,
+    ShowQueries,
+    ShowResults,
+)
+from tui.screens.campaigns import CampaignsScreen
+from tui.screens.dialogs import ChoiceDialog, InputDialog, TextDialog
+
+HOSTILE = (
+    "[/foo] bar",
+    "[/]",
+    "[X=http://a]",
+    "a\x1b]52;c;aGk=\x07",
+    "b\x1b]0;t\x07",
+    "\u202eabc",
+    "x" * 200,
+)
+
+
+class Folder:
+    """A folder with a campaign file, and one failed run of it."""
+
+    def __init__(self, scene: Scene, run: Path) -> None:
+        self.path = scene.folder
+        self.manifest = scene.folder / "campaign.toml"
+        self.run = run
+
+
+@pytest.fixture(scope="module")
+def _failed_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+    yield {"folder": tmp_path_factory.mktemp("failed")}
+
+
+@pytest.fixture
+def failed(_failed_once: dict[str, Path], tmp_path: Path) -> Folder:
+    """A campaign whose one run has a failed operation; made once for the module, copied for each test."""
+    made = _failed_once["folder"] / "made"
+    if not made.exists():
+        scene = make_scene(made, per_intent=1)
+        faulty = fake_entry("a", faults={"load_records": "exit_3", "Loading": "exit_3"})
+        write_inputs(scene, [faulty, fake_entry("b")])
+        run_new(api.read_campaign(made / "campaign.toml"), made / "runs" / "test" / "001")
+    folder = tmp_path / "folder"
+    shutil.copytree(made, folder, symlinks=True)
+    scene = Scene(folder, None, folder / "store.jsonl")  # type: ignore[arg-type]
+    return Folder(scene, folder / "runs" / "test" / "001")
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Finished:
+    return finished_run(tmp_path)
+
+
+async def menu(pilot: object, app: BoresightApp) -> list[str]:
+    """Open the menu of the row under the cursor; return its entries."""
+    await pilot.press("enter")  # type: ignore[attr-defined]
+    await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))  # type: ignore[arg-type]
+    options = app.screen.query_one(OptionList).options
+    return [str(option.id) for option in options]
+
+
+async def choose(pilot: object, app: BoresightApp, choice: str) -> None:
+    """Choose an entry of the menu that is open."""
+    options = app.screen.query_one(OptionList)
+    options.highlighted = options.get_option_index(choice)
+    await pilot.press("enter")  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_first_start_offers_the_sample_a_bank_and_opening_something(
+    tmp_path: Path, size: tuple[int, int], asked: list[Show]
+) -> None:
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "Try the built-in sample" in shown(app))
+        await until(pilot, lambda: "0 campaigns · 0 runs" in shown(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: asked == [ShowManifest(None)])
+        await pilot.press("escape", "down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, InputDialog))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+async def test_what_lies_elsewhere_can_be_opened(tmp_path: Path, failed: Folder, asked: list[Show]) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    app = BoresightApp(empty)
+    expected: dict[str, Show] = {
+        str(failed.manifest): ShowManifest(failed.manifest),
+        str(failed.run): ShowMonitor(failed.run),
+        str(failed.path / "store.jsonl"): ShowManifest(empty / "campaign.toml"),
+    }
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "Try the built-in sample" in shown(app))
+        for typed, wanted in expected.items():
+            app.open_elsewhere()
+            await until(pilot, lambda: bool(app.screen.query("InputDialog Input")))
+            app.screen.query_one("Input").value = typed  # type: ignore[attr-defined]
+            await pilot.press("enter")
+            await until(pilot, lambda wanted=wanted: asked[-1:] == [wanted])  # type: ignore[misc]
+            await pilot.press("1")
+        draft = (empty / "campaign.toml").read_text()
+        assert 'label = "store"' in draft and "WHERE-IS/store" in draft
+        app.open_elsewhere()
+        await until(pilot, lambda: bool(app.screen.query("InputDialog Input")))
+        app.screen.query_one("Input").value = "/nowhere"  # type: ignore[attr-defined]
+        await pilot.press("enter")
+        await until(pilot, lambda: "no such file" in shown(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_complete_run_leads_to_its_results_first(
+    finished: Finished, size: tuple[int, int], asked: list[Show]
+) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app) and "18/18" in shown(app))
+        await until(pilot, lambda: "1 campaign · 1 run" in shown(app))
+        assert (await menu(pilot, app))[0] == "results"
+        await pilot.press("enter")
+        await until(pilot, lambda: asked == [ShowResults(finished.run)])
+        for choice, wanted in (
+            ("queries", ShowQueries(finished.run)),
+            ("attempts", ShowAttempts(finished.run)),
+            ("frozen", ShowFrozenManifest(finished.run)),
+            ("monitor", ShowMonitor(finished.run)),
+        ):
+            await pilot.press("1")
+            await menu(pilot, app)
+            await choose(pilot, app, choice)
+            await until(pilot, lambda wanted=wanted: asked[-1] == wanted)  # type: ignore[misc]
+
+
+async def test_rescore_report_clean_and_export_of_a_run(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(160, 50), notifications=True) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await pilot.press("b")
+        await until(pilot, lambda: RunLayout(finished.run).summary.exists())
+        await until(pilot, lambda: "0 of 18 operations without a result" in shown(app))
+        await until(pilot, lambda: "R@5" in shown(app))
+        await menu(pilot, app)
+        await choose(pilot, app, "report")
+        await until(
+            pilot, lambda: isinstance(app.screen, TextDialog) and "Known-target results" in shown(app)
+        )
+        await pilot.press("escape")
+        await menu(pilot, app)
+        await choose(pilot, app, "archive")
+        await until(pilot, (finished.folder / "run.tar.gz").exists)
+        await menu(pilot, app)
+        await choose(pilot, app, "clean")
+        await until(pilot, lambda: "indexes take" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: not any((finished.run / "state").glob("*/*")))
+        await until(pilot, lambda: "freed" in shown(app))
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Finished:
+    return finished_run(tmp_path, private=True)
+
+
+async def test_a_private_run_is_exported_only_after_asking(tmp_path: Path, private: Finished) -> None:
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await menu(pilot, app)
+        await choose(pilot, app, "archive")
+        await until(pilot, lambda: "private repositories: store" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+        assert not (private.folder / "run.tar.gz").exists()
+        await menu(pilot, app)
+        await choose(pilot, app, "archive")
+        await until(pilot, lambda: "private repositories: store" in shown(app))
+        await pilot.press("down", "enter")
+        await until(pilot, (private.folder / "run.tar.gz").exists)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_failed_run_offers_inspection_fixing_and_trying_again(
+    failed: Folder, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await until(pilot, lambda: "1 campaign · 1 run" in shown(app) and "▤ campaign" in shown(app))
+        assert (await menu(pilot, app))[:3] == ["attempts", "fix", "retry"]
+        await pilot.press("enter")
+        await until(pilot, lambda: asked == [ShowAttempts(failed.run)])
+        await pilot.press("1")
+        await menu(pilot, app)
+        await choose(pilot, app, "retry")
+        await until(pilot, lambda: asked[-1] == ShowMonitor(failed.run))
+        assert hosted[0].only is not None and len(hosted[0].only) == 1
+        assert failed.run in app.started
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_fix_and_continue_opens_the_campaign_and_then_offers_the_new_run(
+    failed: Folder, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await menu(pilot, app)
+        await choose(pilot, app, "fix")
+        await until(pilot, lambda: asked == [ShowManifest(failed.manifest)])
+        text = failed.manifest.read_text()
+        mended = text.replace('"load_records" = "exit_3", "Loading" = "exit_3"', "")
+        failed.manifest.write_text(mended if mended != text else text.replace("exit_3", "exit_4"))
+        await pilot.press("escape")
+        await until(pilot, lambda: "take over every success" in " ".join(shown(app).split()))
+        await pilot.press("enter")
+        await until(pilot, lambda: asked[-1] == ShowMonitor(failed.path / "runs/test/002"))
+        taken = hosted[0].taken_over
+        assert taken is not None and taken.source == failed.run and taken.taken > 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_campaign_is_run_into_the_next_free_folder(
+    failed: Folder, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "▤ campaign" in shown(app))
+        await pilot.press("slash", *"campaign.toml", "enter")
+        assert (await menu(pilot, app))[:2] == ["run", "manifest"]
+        await pilot.press("enter")
+        await until(pilot, lambda: asked == [ShowMonitor(failed.path / "runs/test/002")])
+        assert hosted[0].taken_over is None and (failed.path / "runs/.gitignore").exists()
+
+
+async def test_an_error_at_the_start_is_shown_and_the_app_stays_up(failed: Folder) -> None:
+    (failed.path / "store.jsonl").unlink()
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "▤ campaign" in shown(app))
+        app.start(failed.manifest)
+        await until(pilot, lambda: "campaign.toml was not run" in shown(app) and "store.jsonl" in shown(app))
+        assert not (failed.path / "runs/test/002").exists()
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_interrupted_run_is_resumed(
+    tmp_path: Path, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app))
+        assert (await menu(pilot, app))[0] == "resume"
+        await pilot.press("enter")
+        await until(pilot, lambda: asked == [ShowMonitor(engine.run)])
+        await pilot.press("1", "r")
+        await until(pilot, lambda: len(asked) == 2)
+        assert [opened.layout.root for opened in hosted] == [engine.run, engine.run]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_refused_resume_names_the_change_and_offers_the_new_run(
+    failed: Folder, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    source = failed.run / "repositories/store/store/records.py"
+    source.chmod(0o644)
+    source.write_text("")
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        for key in ("enter", "r"):
+            await pilot.press(key)
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            await until(pilot, lambda: "frozen sources were" in shown(app) and "records.py" in shown(app))
+            options = app.screen.query_one(OptionList)
+            assert options.options[0].id == "reuse"
+            assert options.get_option("resume").disabled
+            await pilot.press("escape")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("enter")
+        await until(pilot, lambda: asked == [ShowMonitor(failed.path / "runs/test/002")])
+        assert hosted[0].taken_over is not None and hosted[0].taken_over.source == failed.run
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_duplicates_are_made_beside_and_opened(
+    failed: Folder, size: tuple[int, int], asked: list[Show]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press("d")
+        await until(pilot, lambda: asked == [ShowManifest(failed.path / "campaign-2.toml")])
+        await pilot.press("1")
+        await until(pilot, lambda: "campaign-2.toml" in shown(app))
+        await pilot.press("slash", *"campaign.toml", "enter", "d")
+        await until(pilot, lambda: asked[-1] == ShowManifest(failed.path / "campaign-3.toml"))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_live_runs_are_told_apart(tmp_path: Path, size: tuple[int, int], asked: list[Show]) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.beat(0))
+        app = BoresightApp(tmp_path)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await until(pilot, lambda: "● running" in shown(app))
+            engine.tell(engine.beat(3))
+            await until(pilot, lambda: "3/18" in shown(app))
+            engine.tell(engine.beat(3, state="waiting"))
+            await until(pilot, lambda: "… waiting" in shown(app))
+            await pilot.press("r")
+            await until(pilot, lambda: "enter watches it" in shown(app))
+            os.utime(engine.run / ".lock", (1, 1))
+            engine.tell(engine.beat(3, seconds_ago=20))
+            await until(pilot, lambda: "⚠ stalled" in shown(app))
+            assert (await menu(pilot, app))[0] == "monitor"
+            await pilot.press("enter")
+            await until(pilot, lambda: asked == [ShowMonitor(engine.run)])
+            await pilot.press("1")
+            engine.lock.release()
+            await until(pilot, lambda: "◐ interrupted" in shown(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_keys_of_the_home_screen(
+    failed: Folder, size: tuple[int, int], asked: list[Show], own_settings: Path
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press("a")
+        await until(pilot, lambda: asked == [ShowAttempts(failed.run)])
+        await pilot.press("1", "y")
+        await until(pilot, lambda: app.clipboard == str(failed.run))
+        await pilot.press("s")
+        await until(pilot, lambda: own_settings.exists() and 'sort = "name"' in own_settings.read_text())
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: asked[-1] == ShowManifest(None))
+        await pilot.press("1", "e")
+        await until(pilot, lambda: "$EDITOR" in shown(app))
+        await pilot.press("escape", "x")
+        await until(pilot, lambda: any((failed.path / "exports").glob("campaigns-*.csv")))
+        (file,) = (failed.path / "exports").glob("campaigns-*.csv")
+        rows = list(csv.DictReader(file.read_text().splitlines()))
+        assert {row["state"] for row in rows} == {"failed", "campaign"}
+        await pilot.press("question_mark")
+        await until(pilot, lambda: "rescore: verify" in shown(app))
+        await pilot.press("escape")
+
+
+async def test_the_filter_narrows_and_says_so(failed: Folder) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press("slash", *"nothing of this")
+        await until(pilot, lambda: "Nothing matches" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "✖ failed" in shown(app))
+
+
+async def test_a_run_that_cannot_be_read_says_why(finished: Finished) -> None:
+    campaign_file = finished.run / "campaign.json"
+    campaign_file.write_text(campaign_file.read_text().replace("boresight-run@1", "boresight-run@7"))
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "? unreadable" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "use the newer version that made it" in shown(app))
+
+
+async def test_a_campaign_that_is_not_valid_is_listed_with_its_problem(tmp_path: Path) -> None:
+    (tmp_path / "campaign.toml").write_text("name = \n")
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "⚠ not valid" in shown(app) and "not valid TOML" in shown(app))
+        assert (await menu(pilot, app))[0] == "manifest"
+
+
+async def test_hostile_names_are_shown_and_harm_nothing(finished: Finished) -> None:
+    for name in HOSTILE:
+        shutil.copytree(finished.run, finished.folder / name, symlinks=True)
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "8 runs" in shown(app))
+        assert not any(
+            (ord(character) < 0x20 and character != "\n") or character == "\u202e" for character in shown(app)
+        )
+        for _ in HOSTILE:
+            await pilot.press("down")
+            assert await menu(pilot, app)
+            await pilot.press("escape")
+
+
+async def test_many_runs_are_cut_with_their_number_said(
+    finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tui.widgets import run_table
+
+    monkeypatch.setattr(run_table, "LARGEST", 3)
+    for number in range(4):
+        shutil.copytree(finished.run, finished.folder / f"r{number}", symlinks=True)
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "1–3 of 5" in shown(app))
+
+
+async def test_runs_that_appear_and_go_are_noticed_and_the_cursor_stays(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        shutil.copytree(finished.run, finished.folder / "another", symlinks=True)
+        await pilot.press("f5")
+        await until(pilot, lambda: "2 runs" in shown(app))
+        home = app.home
+        assert home.chosen is not None and home.chosen.path == finished.run
+        shutil.rmtree(finished.folder / "another")
+        await until(pilot, lambda: "1 run" in shown(app) and "2 runs" not in shown(app))
+        assert home.chosen is not None and home.chosen.path == finished.run
+
+
+async def test_the_cursor_comes_back_to_the_run_that_was_shown(finished: Finished, asked: list[Show]) -> None:
+    other = finished.folder / "another"
+    shutil.copytree(finished.run, other, symlinks=True)
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "2 runs" in shown(app))
+        for run in (finished.run, other):
+            app.post_message(ShowResults(run))
+            await until(pilot, lambda: not isinstance(app.screen, CampaignsScreen))
+            await pilot.press("escape")
+            await until(pilot, lambda run=run: app.home.chosen is not None and app.home.chosen.path == run)  # type: ignore[misc]
+
+
+async def test_rows_fit_after_a_resize(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        assert "BEST AGAINST BASELINE" not in shown(app)
+        await pilot.resize_terminal(200, 60)
+        await until(pilot, lambda: "BEST AGAINST BASELINE" in shown(app))
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: "BEST AGAINST BASELINE" not in shown(app))

@@ -1,0 +1,560 @@
+"""Screen 2 as a person uses it: one document by form and by text, problems beside it, saved and run."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, Select, TabbedContent
+
+from core import api
+from tests.support.campaigns import Scene, campaign, fake, make_scene, run_new
+from tests.support.finished import finished_run
+from tests.support.screens import SIZES, shown, until
+from tui.app import BoresightApp
+from tui.navigation import ShowFrozenManifest, ShowManifest
+from tui.screens.campaigns import CampaignsScreen
+from tui.screens.dialogs import ChoiceDialog, TextDialog
+from tui.screens.folders import FolderDialog
+from tui.screens.manifest import ManifestScreen
+from tui.widgets.field_form import FieldForm, FieldRow
+from tui.widgets.outline import Outline
+from tui.widgets.problem_list import ProblemList
+from tui.widgets.toml_area import TomlArea
+
+sizes = pytest.mark.parametrize("size", SIZES)
+HOSTILE = ["[/foo] bar", "[/]", "[X=http://a]", "\x1b]52;c;aGk=\x07", "\u202eabc", "x" * 100_000]
+TEXT = """\
+# The head
+format = "boresight-campaign@1"
+name = "test"  # its name
+cases = "store.jsonl"
+baseline = "lexical"
+
+[[repositories]]
+label = "store"
+path = "store"
+
+# The first candidate
+[[candidates]]
+id = "lexical"
+retriever = "embedded"
+engine = "lexical"
+
+# The second candidate
+[[candidates]]
+id = "other"
+retriever = "embedded"
+engine = "lexical"
+config = { text_limit = 500 }  # short
+"""
+
+
+class Recorder(BoresightApp):
+    """The app, with all that would leave it kept."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.copied: list[str] = []
+        self.edited: list[Path] = []
+        self.handed: list[tuple[Path, Path | None]] = []
+
+    def copy(self, text: str) -> None:
+        self.copied.append(text)
+
+    def edit(self, path: Path) -> None:
+        self.edited.append(path)
+
+    def start(self, manifest: Path, reuse: Path | None = None) -> None:  # type: ignore[override]
+        self.handed.append((manifest, reuse))
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    made = make_scene(tmp_path)
+    (tmp_path / "campaign.toml").write_text(TEXT)
+    return made
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path, size: tuple[int, int] = (160, 50), *, text: str | None = None, wait: bool = True
+) -> AsyncIterator[tuple[Pilot[int], Recorder, ManifestScreen]]:
+    file = folder / "campaign.toml"
+    if text is not None:
+        file.write_bytes(text.encode())
+    app = Recorder(folder)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        app.post_message(ShowManifest(file))
+        await until(pilot, lambda: isinstance(app.screen, ManifestScreen))
+        screen = app.screen
+        assert isinstance(screen, ManifestScreen)
+        if wait:
+            await checked(pilot, app)
+        yield pilot, app, screen
+
+
+async def checked(pilot: Pilot[int], app: Recorder) -> None:
+    def done() -> bool:
+        text = shown(app)
+        return ("ready to run" in text or "to mend" in text) and "…" not in problems_title(app)
+
+    await until(pilot, done)
+
+
+def problems_title(app: Recorder) -> str:
+    return str(app.screen.query_one("#problems-title").render())
+
+
+def row(screen: ManifestScreen, *place: str | int) -> FieldRow:
+    return next(each for each in screen.query(FieldRow) if each.spec.place == place)
+
+
+async def choose(pilot: Pilot[int], screen: ManifestScreen, *place: str | int) -> None:
+    screen.query_one(Outline).choose(place)
+    await until(pilot, lambda: any(each.spec.place[: len(place)] == place for each in screen.query(FieldRow)))
+
+
+async def type_into(pilot: Pilot[int], screen: ManifestScreen, text: str, *place: str | int) -> None:
+    row(screen, *place).query_one(Input).value = text
+    await pilot.pause(0.4)
+
+
+async def pick(pilot: Pilot[int], screen: ManifestScreen, value: str, *place: str | int) -> None:
+    await until(pilot, lambda: bool(row(screen, *place).query("SelectCurrent #label")))
+    row(screen, *place).query_one(Select).value = value
+
+
+def told(screen: ManifestScreen) -> str:
+    return "\n".join(map(str, screen._problems))
+
+
+def saved(folder: Path) -> str:
+    return (folder / "campaign.toml").read_text()
+
+
+@sizes
+async def test_parts_fields_and_problems_are_shown(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, _screen):
+        text = shown(app)
+        assert "Candidates (2)" in text and "lexical ◂ baseline" in text
+        assert "ready to run" in text and "saved ·" in text
+        await pilot.press("down", "down", "down")
+        await until(pilot, lambda: "Repository 1" in shown(app))
+        await until(pilot, lambda: "symbol_lookup" in shown(app))
+        assert "main " + str(scene.repository.commit)[:12] in shown(app)
+
+
+@sizes
+async def test_a_field_is_changed_checked_and_saved_with_comments_kept(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.query_one(FieldForm).place == ("candidates", 1, "id"))
+        await pilot.press("end", "2")
+        await until(pilot, lambda: "● not saved" in shown(app))
+        await type_into(pilot, screen, "64", "candidates", 1, "config", "batch_size")
+        await checked(pilot, app)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "saved ·" in shown(app))
+        expected = TEXT.replace('"other"', '"other2"').replace(
+            "text_limit = 500", "text_limit = 500, batch_size = 64"
+        )
+        assert saved(scene.folder) == expected
+
+
+@sizes
+async def test_problems_come_while_typing_and_lead_to_their_field(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        await type_into(pilot, screen, "many", "candidates", 1, "config", "max_tokens")
+        await until(pilot, lambda: "1 to mend" in shown(app))
+        assert "expected a whole number" in told(screen)
+        assert "other ✖1" in shown(app)
+        screen.query_one(Outline).choose(("campaign",))
+        await until(pilot, lambda: "Candidate 2" not in shown(app))
+        screen.query_one(ProblemList).focus()
+        await pilot.press("home", "enter")
+        await until(
+            pilot,
+            lambda: screen.query_one(FieldForm).place == ("candidates", 1, "config", "max_tokens"),
+        )
+        await type_into(pilot, screen, "", "candidates", 1, "config", "max_tokens")
+        await until(pilot, lambda: "ready to run" in shown(app))
+        assert screen._keeper is not None and not screen._keeper.is_changed
+
+
+@sizes
+async def test_f8_walks_through_the_problems(scene: Scene, size: tuple[int, int]) -> None:
+    text = TEXT.replace('name = "test"', 'name = "a b"').replace('engine = "lexical"\n\n', 'engine = "x"\n\n')
+    async with opened(scene.folder, size, text=text) as (pilot, _app, screen):
+        form = screen.query_one(FieldForm)
+        await pilot.press("f8")
+        await until(pilot, lambda: form.place == ("name",))
+        await pilot.press("f8")
+        await until(pilot, lambda: form.place == ("candidates", 0, "engine"))
+
+
+@sizes
+async def test_form_and_text_are_one_document(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await type_into(pilot, screen, "renamed", "name")
+        await pilot.press("ctrl+t")
+        area = screen.query_one(TomlArea)
+        await until(pilot, lambda: 'name = "renamed"  # its name' in area.text)
+        area.text = area.text.replace('"renamed"', '"again"') + "# added by hand\n"
+        await until(pilot, lambda: "● not saved" in shown(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: row(screen, "name").query_one(Input).value == "again")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "saved ·" in shown(app))
+        assert saved(scene.folder) == TEXT.replace('"test"', '"again"') + "# added by hand\n"
+
+
+@sizes
+async def test_text_that_is_no_toml_says_where_and_the_form_keeps_the_last_good(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await pilot.press("ctrl+t")
+        area = screen.query_one(TomlArea)
+        area.text = TEXT.replace('cases = "store.jsonl"', "cases = [")
+        await until(pilot, lambda: "not valid TOML" in shown(app))
+        await pilot.press("f8")
+        await until(pilot, lambda: area.has_focus)
+        problem = screen._problems[0]
+        assert problem.line is not None and area.cursor_location[0] == problem.line - 1
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: "the form shows the last valid text" in shown(app))
+        await until(pilot, lambda: row(screen, "name").query_one(Input).disabled)
+        assert row(screen, "name").query_one(Input).value == "test"
+        await pilot.press("ctrl+t")
+        area.text = TEXT
+        await until(pilot, lambda: "ready to run" in shown(app))
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: not row(screen, "name").query_one(Input).disabled)
+
+
+@sizes
+async def test_candidates_are_duplicated_made_baseline_and_removed(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        screen.query_one(Outline).focus()
+        await pilot.press("d")
+        await until(pilot, lambda: "other-2" in shown(app) and "Candidates (3)" in shown(app))
+        assert screen.query_one(Outline).place == ("candidates", 2)
+        await pilot.press("b")
+        await until(pilot, lambda: "other-2 ◂ baseline" in shown(app))
+        await choose(pilot, screen, "candidates", 0)
+        await pilot.press("delete")
+        await until(pilot, lambda: "Candidates (2)" in shown(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "saved ·" in shown(app))
+        found = api.read_campaign(scene.folder / "campaign.toml")
+        assert [each.id for each in found.candidates] == ["other", "other-2"]
+        assert found.baseline == "other-2"
+        assert "# The first candidate" in saved(scene.folder) and "# short" in saved(scene.folder)
+
+
+@sizes
+async def test_a_candidate_is_added_from_what_there_is(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        screen.query_one(Outline).choose(("candidates",))
+        await until(pilot, lambda: "Add a candidate" in shown(app))
+        await pilot.press("a")
+        await until(pilot, lambda: "built in: words" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "Candidates (3)" in shown(app))
+        assert "lexical-2" in shown(app)
+
+
+@sizes
+async def test_another_retriever_brings_its_own_options(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        for retriever, has_engine in (("fake", False), ("embedded", True)):
+            await pick(pilot, screen, retriever, "candidates", 1, "retriever")
+            await until(
+                pilot,
+                lambda wanted=has_engine: (
+                    wanted  # type: ignore[misc]
+                    == any(each.spec.name == "engine" for each in screen.query(FieldRow))
+                ),
+            )
+        assert row(screen, "candidates", 1, "id").query_one(Input).value == "other"
+        await checked(pilot, app)
+
+
+@sizes
+async def test_a_repository_is_added_by_its_folder(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        screen.query_one(Outline).choose(("repositories",))
+        await until(pilot, lambda: "Add a repository" in shown(app))
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(app.screen, FolderDialog) and "store" in shown(app))
+        await pilot.press("down", "s")
+        await until(pilot, lambda: "Repositories (2)" in shown(app))
+        await checked(pilot, app)
+        assert "no case of the bank asks about it" in told(screen)
+        assert screen._keeper is not None
+        added = screen._keeper.snapshot.data["repositories"][1]
+        assert added == {"label": "store-2", "path": "store", "commit": scene.repository.commit}
+
+
+@sizes
+async def test_parts_are_filtered_by_name(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await pilot.press("slash", "o", "t", "h")
+        await until(pilot, lambda: "lexical ◂" not in shown(app) and "other" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.query_one(Outline).has_focus)
+        await pilot.press("escape")
+        await until(pilot, lambda: "lexical ◂" in shown(app))
+        assert app.screen is screen
+
+
+@sizes
+@pytest.mark.parametrize("answer", ["save", "discard", "stay"])
+async def test_leaving_with_changes_asks(scene: Scene, size: tuple[int, int], answer: str) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        row(screen, "name").query_one(Input).value = "changed"
+        await pilot.press("escape")
+        await until(pilot, lambda: "Discard the changes" in shown(app))
+        await pilot.press(*{"save": ["enter"], "discard": ["down", "enter"], "stay": ["escape"]}[answer])
+        left = CampaignsScreen if answer != "stay" else ManifestScreen
+        await until(pilot, lambda: isinstance(app.screen, left))
+        assert ('"changed"' in saved(scene.folder)) == (answer == "save")
+
+
+async def test_leaving_without_changes_does_not_ask(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, app, _screen):
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+@sizes
+@pytest.mark.parametrize("answer", ["stay", "reload", "overwrite"])
+async def test_a_file_changed_meanwhile_is_not_overwritten_unasked(
+    scene: Scene, size: tuple[int, int], answer: str
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await type_into(pilot, screen, "mine", "name")
+        theirs = TEXT.replace('"test"', '"theirs"')
+        (scene.folder / "campaign.toml").write_text(theirs)
+        await until(pilot, lambda: "changed on disk" in shown(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press(*["down"] * ["stay", "reload", "overwrite"].index(answer), "enter")
+        await until(pilot, lambda: app.screen is screen)
+        if answer == "overwrite":
+            await until(pilot, lambda: '"mine"' in saved(scene.folder))
+            return
+        if answer == "reload":
+            await until(pilot, lambda: row(screen, "name").query_one(Input).value == "theirs")
+        assert saved(scene.folder) == theirs
+
+
+async def test_a_file_changed_meanwhile_is_read_again_where_nothing_would_be_lost(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, _app, screen):
+        (scene.folder / "campaign.toml").write_text(TEXT.replace('"test"', '"theirs"'))
+        await until(pilot, lambda: row(screen, "name").query_one(Input).value == "theirs")
+
+
+@sizes
+async def test_a_read_only_file_can_be_saved_elsewhere(scene: Scene, size: tuple[int, int]) -> None:
+    (scene.folder / "campaign.toml").chmod(0o444)
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await type_into(pilot, screen, "mine", "name")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "read-only" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is screen and "saved ·" in shown(app))
+        assert saved(scene.folder) == TEXT
+        assert '"mine"' in (scene.folder / "campaign-2.toml").read_text()
+
+
+@sizes
+async def test_running_saves_and_shows_what_it_will_cost(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        row(screen, "name").query_one(Input).value = "mine"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "Smallest" in shown(app))
+        text = " ".join(shown(app).replace("█", " ").split())
+        assert "Operations: 34 (2 indexes, 16 queries, 16 ctx probes)" in text
+        assert "Time: unknown" in text and "Smallest detectable difference" in text
+        assert '"mine"' in saved(scene.folder)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.handed))
+        assert app.handed == [(scene.folder / "campaign.toml", None)]
+
+
+@sizes
+async def test_a_campaign_with_problems_is_not_run(scene: Scene, size: tuple[int, int]) -> None:
+    text = TEXT.replace('path = "store"', 'path = "gone"')
+    async with opened(scene.folder, size, text=text) as (pilot, app, screen):
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "1 to mend before it can run" in shown(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen is screen)
+        assert app.handed == []
+
+
+async def test_an_earlier_run_of_the_campaign_is_offered_to_take_over_from(scene: Scene) -> None:
+    run = scene.folder / "runs" / "test" / "001"
+    await asyncio.to_thread(run_new, campaign(scene, fake("a"), fake("b")), run)
+    async with opened(scene.folder) as (pilot, app, _screen):
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "taking over from test/001" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(app.handed))
+        assert app.handed == [(scene.folder / "campaign.toml", run)]
+
+
+@sizes
+async def test_a_frozen_campaign_is_read_only_and_can_be_duplicated(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    finished = finished_run(tmp_path)
+    app = Recorder(tmp_path)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        app.post_message(ShowFrozenManifest(finished.run))
+        await until(
+            pilot, lambda: isinstance(app.screen, ManifestScreen) and "frozen: read only" in shown(app)
+        )
+        screen = app.screen
+        assert isinstance(screen, ManifestScreen)
+        await until(pilot, lambda: bool(screen.query(FieldRow)))
+        assert row(screen, "name").query_one(Input).disabled
+        assert screen.query_one(TomlArea).read_only
+        await pilot.press("d")
+        await until(pilot, lambda: (tmp_path / "campaign.toml").exists())
+        await until(pilot, lambda: isinstance(app.screen, ManifestScreen) and app.screen.frozen is None)
+        await until(pilot, lambda: "campaign.toml" in shown(app))
+
+
+@sizes
+async def test_copying_editing_and_help(scene: Scene, size: tuple[int, int]) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        file = scene.folder / "campaign.toml"
+        await pilot.press("y", "e")
+        await until(pilot, lambda: app.copied == [str(file)] and app.edited == [file])
+        await type_into(pilot, screen, "a b", "name")
+        await until(pilot, lambda: "1 to mend" in shown(app))
+        await pilot.press("e")
+        await until(pilot, lambda: "save first" in shown(app))
+        screen.query_one(ProblemList).focus()
+        await pilot.press("home", "y")
+        await until(pilot, lambda: len(app.copied) == 2)
+        assert app.copied[1].startswith("name, line 3: found")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, TextDialog) and "ctrl+s" in shown(app))
+
+
+async def test_f5_looks_again_for_what_was_missing(scene: Scene) -> None:
+    away = scene.repository.path.rename(scene.folder / "away")
+    async with opened(scene.folder) as (pilot, app, _screen):
+        assert "1 to mend" in shown(app)
+        away.rename(scene.repository.path)
+        await pilot.press("f5")
+        await until(pilot, lambda: "ready to run" in shown(app))
+
+
+@sizes
+async def test_browsing_fills_in_the_folder(scene: Scene, size: tuple[int, int]) -> None:
+    shutil.copytree(scene.repository.path, scene.folder / "[X=http:] b")
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, "repositories", 0)
+        row(screen, "repositories", 0, "path").go_to()
+        await pilot.press("ctrl+o")
+        await until(pilot, lambda: isinstance(app.screen, FolderDialog) and "[X=http:] b" in shown(app))
+        await pilot.press("down", "s")
+        await until(
+            pilot,
+            lambda: row(screen, "repositories", 0, "path").query_one(Input).value == "[X=http:] b",
+        )
+        await checked(pilot, app)
+        assert "ready to run" in shown(app)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@sizes
+async def test_hostile_values_are_shown_and_never_act(scene: Scene, size: tuple[int, int], text: str) -> None:
+    from core.campaign.document import CampaignDocument
+
+    document = CampaignDocument(TEXT)
+    for place in (("name",), ("baseline",), ("repositories", 0, "label"), ("repositories", 0, "path")):
+        document.set(place, text)
+    document.set(("candidates", 1, "id"), text)
+    document.set(("candidates", 0, "retriever"), text)
+    document.set(("candidates", 1, "config", "package"), text)
+    async with opened(scene.folder, size, text=document.text) as (pilot, app, screen):
+        for table, number in (("repositories", 0), ("candidates", 0), ("candidates", 1)):
+            await choose(pilot, screen, table, number)
+            assert_clean(app)
+        await pilot.press("ctrl+t")
+        await pilot.pause(0.3)
+        assert_clean(app)
+        await pilot.press("f8", "f8", "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        assert_clean(app)
+
+
+async def test_hostile_text_that_is_no_toml_is_kept_and_never_acts(scene: Scene) -> None:
+    text = TEXT + "\x1b]0;title\x07 \u202e \x00 [/foo]\n" + "y" * 1_000_000
+    async with opened(scene.folder, text=text) as (pilot, app, screen):
+        await pilot.press("ctrl+t")
+        await pilot.pause(0.3)
+        assert_clean(app)
+        assert screen._keeper is not None and screen._keeper.text == text
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+def assert_clean(app: Recorder) -> None:
+    for character in shown(app).replace("\n", ""):
+        assert character.isprintable(), repr(character)
+
+
+@pytest.mark.parametrize("table", ["candidates", "repositories"])
+async def test_a_thousand_entries_can_be_moved_through_and_edited(scene: Scene, table: str) -> None:
+    entries = {
+        "candidates": 'id = "c{n}"\nretriever = "embedded"\nengine = "lexical"\n',
+        "repositories": 'label = "r{n}"\npath = "gone/{n}"\n',
+    }[table]
+    more = "".join(f"\n[[{table}]]\n{entries.format(n=n)}" for n in range(1000))
+    async with opened(scene.folder, text=TEXT + more, wait=False) as (pilot, app, screen):
+        await until(pilot, lambda: f"{table.capitalize()} (1,00" in shown(app))
+        screen.query_one(Outline).choose((table, 900))
+        await until(pilot, lambda: "901" in shown(app))
+        key = "id" if table == "candidates" else "label"
+        await type_into(pilot, screen, "changed", table, 900, key)
+        await until(pilot, lambda: "  changed" in shown(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: f'{key} = "changed"' in saved(scene.folder))
+
+
+async def test_a_file_that_cannot_be_read_is_told_and_the_app_stays(scene: Scene) -> None:
+    app = Recorder(scene.folder)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.post_message(ShowManifest(scene.folder / "gone.toml"))
+        await until(pilot, lambda: isinstance(app.screen, TextDialog) and "no such file" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+async def test_the_other_tab_is_reached_by_mouse_too(scene: Scene) -> None:
+    async with opened(scene.folder, (80, 24)) as (pilot, app, screen):
+        await pilot.click("#--content-tab-toml-tab")
+        await until(pilot, lambda: screen.query_one(TabbedContent).active == "toml-tab")
+        await until(pilot, lambda: "# The head" in shown(app))

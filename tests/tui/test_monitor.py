@@ -1,0 +1,289 @@
+"""The monitor of a run that is going, has ended, was killed, or cannot be read whole."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from textual.widgets import DataTable
+
+from core.run.events import Gap, Paused, SourceFrozen
+from tests.support.finished import finished_run
+from tests.support.live import listening, playing
+from tests.support.screens import SIZES, shown, until
+from tui.app import BoresightApp
+from tui.navigation import Show, ShowAttempts, ShowQueries
+from tui.screens.campaigns import CampaignsScreen
+from tui.screens.dialogs import ChoiceDialog, TextDialog
+from tui.screens.monitor import MonitorScreen
+from tui.widgets.cell_table import CellTable
+from tui.widgets.news_table import NewsTable
+
+LONG_AGO = 1_700_000_000
+FAILED = 2  # in the plan: candidate a, symbol_lookup
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_cells_show_phase_progress_beat_medians_and_memory(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.started(0), engine.finished(0), engine.started(1), engine.finished(1))
+        engine.tell(engine.started(2), engine.finished(2), engine.started(3), engine.beat(3))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: "300 MiB" in shown(app))
+            text = shown(app)
+            assert "test / run" in text and "● running" in text and "probing" in text
+            assert "3 of 18 operations (16 %)" in " ".join(text.split())
+            assert "a × store" in text and "b × store" in text and "2/9" in text and "1/9" in text
+            assert "800 ms" in text
+            await until(pilot, lambda: "0 s" in shown(app) or "1 s" in shown(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_failures_are_listed_as_they_happen_and_can_be_inspected(
+    tmp_path: Path, size: tuple[int, int], asked: list[Show]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.started(FAILED), engine.finished(FAILED, failed=1, error="nonzero_exit"))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=size) as pilot:
+            await until(
+                pilot, lambda: "✖ a × store  emb  symbol_lookup  attempt 1  nonzero_exit" in shown(app)
+            )
+            assert "✖1" in shown(app) and "1 failed" in " ".join(shown(app).split())
+            app.screen.query_one(NewsTable).focus()
+            await pilot.press("end", "enter")
+            await until(pilot, lambda: len(asked) == 2)
+            assert asked[-1] == ShowAttempts(engine.run, engine.plan[FAILED].operation)
+            await pilot.press("escape", "f")
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            assert "Failures of run" in shown(app)
+            await pilot.press("enter")
+            await until(pilot, lambda: len(asked) == 3)
+            assert asked[-1] == asked[-2]
+
+
+async def test_enter_on_a_cell_shows_its_failures_or_its_repositorys_queries(
+    tmp_path: Path, asked: list[Show]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.finished(FAILED, failed=1, error="timeout"), engine.finished(1))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 50)) as pilot:
+            await until(pilot, lambda: "✖1" in shown(app))
+            await pilot.press("enter")
+            await until(pilot, lambda: len(asked) == 2)
+            found = asked[-1]
+            assert isinstance(found, ShowAttempts) and found.candidate == "a"
+            await pilot.press("escape", "down", "enter")
+            await until(pilot, lambda: len(asked) == 3)
+            last = asked[-1]
+            assert isinstance(last, ShowQueries) and last.filters.repositories == ("store",)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_keys_put_words_to_the_engine(tmp_path: Path, size: tuple[int, int]) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with listening(engine.run) as words, app.run_test(size=size, notifications=True) as pilot:
+            await until(pilot, lambda: "running" in shown(app))
+            for key, word in (("p", "pause"), ("c", "continue"), ("ctrl+c", "stop"), ("ctrl+c", "stop-now")):
+                await pilot.press(key)
+                await until(pilot, lambda word=word: words[-1:] == [word])  # type: ignore[misc]
+                await until(pilot, lambda: not [each for each in app.workers if each.group == "say"])
+            assert words == ["pause", "continue", "stop", "stop-now"]
+
+
+async def test_keys_say_so_where_nobody_listens(tmp_path: Path) -> None:
+    finished = finished_run(tmp_path)
+    app = BoresightApp(tmp_path, watch=finished.run)
+    async with app.run_test(size=(160, 40), notifications=True) as pilot:
+        for key in ("p", "c", "ctrl+c"):
+            await pilot.press(key)
+            await until(pilot, lambda: "nobody listens" in shown(app))
+            app.clear_notifications()
+            await until(pilot, lambda: "nobody listens" not in shown(app))
+
+
+async def test_a_paused_run_says_so(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(Paused(paused=True, progress=engine.progress(0)))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: "‖ paused" in shown(app))
+            engine.tell(Paused(paused=False, progress=engine.progress(0)))
+            await until(pilot, lambda: "● running" in shown(app))
+
+
+async def test_an_old_heartbeat_shows_its_age_and_then_the_run_is_stalled(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        os.utime(engine.run / ".lock", (LONG_AGO, LONG_AGO))
+        engine.begin()
+        engine.tell(engine.started(0), engine.beat(0, seconds_ago=7.0))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 50)) as pilot:
+            await until(pilot, lambda: "⚠ 7 s" in shown(app) or "⚠ 8 s" in shown(app))
+            assert "● running" in shown(app)
+            engine.tell(engine.beat(0, seconds_ago=11.0))
+            await until(pilot, lambda: "⚠ stalled" in shown(app))
+            engine.tell(engine.beat(0))
+            await until(pilot, lambda: "● running" in shown(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_run_whose_writer_is_gone_is_interrupted(tmp_path: Path, size: tuple[int, int]) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.started(0), engine.beat(0))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: "● running" in shown(app))
+            engine.lock.release()
+            died = time.monotonic()
+            await until(pilot, lambda: "◐ interrupted" in shown(app))
+            assert time.monotonic() - died < 10
+            assert "resume it" in shown(app)
+
+
+async def test_a_finished_run_offers_its_results(tmp_path: Path, asked: list[Show]) -> None:
+    finished = finished_run(tmp_path)
+    app = BoresightApp(tmp_path, watch=finished.run)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app) and "4 Results" in shown(app))
+        await pilot.press("4")
+        await until(pilot, lambda: len(asked) == 2)
+        assert [type(item).__name__ for item in asked] == ["ShowMonitor", "ShowResults"]
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+async def test_news_other_than_failures_are_told(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.tell(SourceFrozen(repository="store", commit="a" * 40, files=2, bytes=9))
+        engine.begin()
+        engine.tell(Gap(missed=7))
+        engine.end("complete")
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 50)) as pilot:
+            for text in ("froze store: 2 files", "began", "7 events were missed", "ended: complete"):
+                await until(pilot, lambda text=text: text in shown(app))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("broken", ["plan", "events", "identity"])
+async def test_what_cannot_be_read_is_said_and_the_rest_shown(tmp_path: Path, broken: str) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.finished(0))
+        expected = {
+            "plan": "not a planned operation",
+            "events": "2 lines of events.jsonl cannot be read",
+            "identity": "made in format",
+        }[broken]
+        if broken == "plan":
+            plan = engine.run / "plan.jsonl"
+            plan.write_bytes(b'{"half' + plan.read_bytes()[20:])
+        elif broken == "events":
+            with open(engine.run / "events.jsonl", "ab") as stream:
+                stream.write(
+                    b'{"type":"of_a_newer_version","at":"2030-01-01T00:00:00Z"}\n\x00\xff[\n{"type":"hea'
+                )
+        else:
+            campaign = engine.run / "campaign.json"
+            record = json.loads(campaign.read_text())
+            campaign.write_text(json.dumps({**record, "format": "boresight-run@9"}))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 50)) as pilot:
+            await until(pilot, lambda: expected in shown(app))
+            assert "1 of 18 operations" in shown(app)
+            assert isinstance(app.screen, MonitorScreen)
+
+
+async def test_a_run_without_events_or_folder_shows_what_is_known(tmp_path: Path) -> None:
+    app = BoresightApp(tmp_path, watch=tmp_path / "gone")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "no run directory" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+async def test_cells_are_filtered_sorted_copied_edited_and_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.finished(1, failed=1, error="timeout"))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 50), notifications=True) as pilot:
+            await until(pilot, lambda: "✖1" in shown(app))
+            table = app.screen.query_one(CellTable)
+            assert [str(table.get_cell_at((at, 0))) for at in (0, 1)] == ["a × store", "b × store"]  # type: ignore[arg-type]
+            await pilot.press("s")
+            await until(pilot, lambda: str(table.get_cell_at((0, 0))) == "b × store")  # type: ignore[arg-type]
+            await pilot.press("slash", *"a st", "enter")
+            await until(pilot, lambda: table.row_count == 1)
+            await pilot.press("slash", "escape")
+            await until(pilot, lambda: table.row_count == 2)
+            await pilot.press("y")
+            await until(pilot, lambda: app.clipboard == str(engine.run))
+            await pilot.press("e")
+            await until(pilot, lambda: isinstance(app.screen, TextDialog))
+            await pilot.press("escape", "x")
+            await until(pilot, lambda: any((engine.run / "exports").glob("cells-*.csv")))
+            (file,) = (engine.run / "exports").glob("cells-*.csv")
+            rows = list(csv.DictReader(file.read_text().splitlines()))
+            assert [(row["candidate"], row["failed"]) for row in rows] == [("a", "0"), ("b", "1")]
+
+
+async def test_help_lists_the_keys(tmp_path: Path) -> None:
+    app = BoresightApp(tmp_path, watch=finished_run(tmp_path).run)
+    async with app.run_test(size=(160, 60)) as pilot:
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, TextDialog))
+        assert "pause after the operation" in shown(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, MonitorScreen))
+
+
+async def test_thousands_of_events_leave_a_bounded_panel_and_the_last_state(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        failed = engine.finished(FAILED, failed=1, error="timeout")
+        with open(engine.run / "events.jsonl", "ab") as stream:
+            line = failed.model_dump_json(exclude_none=True).encode() + b"\n"
+            stream.write(line * 5000)
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 50)) as pilot:
+            news = app.screen.query_one(NewsTable)
+            await until(pilot, lambda: news.row_count == 500)
+            engine.tell(engine.beat(3))
+            await until(pilot, lambda: "300 MiB" in shown(app))
+            assert news.row_count == 500
+            assert len(app.screen.query(DataTable)) == 2
+
+
+def test_views_tell_elapsed_time_from_the_clock_only_while_held(tmp_path: Path) -> None:
+    from tui.following import Follower
+
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.beat(0))
+        follower = Follower(engine.run)
+        looks = iter((False, False, True, True))
+        follower.follow(lambda: next(looks, True))
+        view = follower.view
+        assert view is not None and view.started_at is not None
+        later = datetime.now(UTC) + timedelta(hours=1)
+        assert view.elapsed_s(later) >= 3600
+        assert view._replace(held=False).elapsed_s(later) < 60

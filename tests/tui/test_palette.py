@@ -1,0 +1,104 @@
+"""The command palette reaches every run, campaign, candidate and case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from tests.support.campaigns import make_scene
+from tests.support.finished import Finished, finished_run
+from tests.support.inputs import write_inputs
+from tests.support.screens import SIZES, shown, until
+from tui.app import BoresightApp
+from tui.navigation import Show, ShowAttempts, ShowManifest, ShowQueries, ShowResults
+from tui.screens.dialogs import TextDialog
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Finished:
+    return finished_run(tmp_path)
+
+
+async def find(pilot: Pilot[int], app: BoresightApp, words: str, wanted: str) -> None:
+    """Type into the palette until an entry shows, and choose the first."""
+    await pilot.press("ctrl+p")
+    await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+    await pilot.press(*words)
+    await until(pilot, lambda: wanted in first_of(app))
+    await pilot.press("enter")
+
+
+def first_of(app: BoresightApp) -> str:
+    """Return the text of the palette's first entry."""
+    options = app.screen.query_one(OptionList).options
+    return str(options[0].prompt) if options else ""
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_runs_and_what_can_be_done_with_them(
+    finished: Finished, size: tuple[int, int], asked: list[Show]
+) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await find(pilot, app, "test run results", "Run test run: Results")
+        await until(pilot, lambda: asked == [ShowResults(finished.run)])
+        await find(pilot, app, "rescore", "Rescore: verify every digest")
+        await until(pilot, (finished.run / "quality-summary.json").exists)
+
+
+async def test_candidates_lead_to_their_attempts(finished: Finished, asked: list[Show]) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await find(pilot, app, "candidate b in", "Candidate b in run")
+        await until(pilot, lambda: asked == [ShowAttempts(finished.run, candidate="b")])
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_cases_are_found_by_their_words_where_an_index_stands(
+    finished: Finished, size: tuple[int, int], asked: list[Show]
+) -> None:
+    app = BoresightApp(finished.folder)
+    app.indexes.open(finished.run, lambda done, total: None, lambda: False)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await find(pilot, app, "Documentation about", "Case store-docs_lookup")
+        await until(pilot, lambda: len(asked) == 1)
+        found = asked[0]
+        assert isinstance(found, ShowQueries) and str(found.case).startswith("store-docs_lookup")
+
+
+async def test_campaigns_and_new_ones(tmp_path: Path, asked: list[Show]) -> None:
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "▤ campaign" in shown(app))
+        await find(pilot, app, "edit the campaign", "Campaign test campaign.toml: Edit")
+        await until(pilot, lambda: asked == [ShowManifest(tmp_path / "campaign.toml")])
+        await find(pilot, app, "new campaign from", "New campaign from a repository")
+        await until(pilot, lambda: asked[-1] == ShowManifest(None))
+
+
+@pytest.fixture(autouse=True)
+def _campaign(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if request.function is test_campaigns_and_new_ones:
+        write_inputs(make_scene(tmp_path, per_intent=1))
+
+
+async def test_without_an_index_and_with_hostile_words_nothing_raises(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        for words in ("[/foo] bar", "[X=http://a]", "%_'\"", "\\"):
+            await pilot.press("ctrl+p")
+            await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+            app.screen.query_one("CommandInput").value = words  # type: ignore[attr-defined]
+            await pilot.pause(0.3)
+            await pilot.press("escape")
+            await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
+        assert not (finished.run / "index.sqlite").exists()
+        assert not isinstance(app.screen, TextDialog)

@@ -1,0 +1,131 @@
+"""What the attempts screen reads of a run; call it from threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from core.browse.attempt_detail import AttemptDetail, Head, Verdict, check_file, read_head
+from core.browse.branches import Branch, View, operation_branch
+from core.browse.index import RunIndex
+from core.browse.operation_queries import OperationFilters, OperationSort
+from core.browse.rows import OperationRow, OutcomeStatus
+from core.errors import BoresightError, InputError
+from core.run.evidence import STDERR, STDOUT
+from core.run.layout import Operation
+from core.run.lock import is_executed
+
+CHECKED_AT_ONCE = 64 * 1024 * 1024  # bytes of a file whose digest is compared without being asked
+HEAD_ROWS = 12
+HEAD_CHARACTERS = 500
+SORTS: Mapping[OperationSort, str] = {
+    "status": "failures first",
+    "elapsed": "slowest first",
+    "memory": "most memory first",
+    "attempts": "most attempts first",
+}
+EXPORTED = (
+    "candidate",
+    "repository",
+    "operation",
+    "status",
+    "error_class",
+    "accepted_attempt",
+    "attempts",
+    "elapsed_s",
+    "sampled_peak_rss_bytes",
+    "timed_out",
+    "disturbed",
+)
+
+
+def head_of_run(index: RunIndex, view: View) -> str:
+    """Return how many operations there are, how many failed, and what of them is shown."""
+    planned = index.count_operations()
+    failed = index.count_operations(OperationFilters(status="failed"))
+    changed = index.count_operations(OperationFilters(status="changed"))
+    missing = index.count_operations(OperationFilters(status="missing"))
+    parts = [
+        f"{index.record.layout.root.name}: {planned:,} operations",
+        f"✖ {failed:,} failed",
+        f"≠ {changed:,} changed" if changed else "",
+        f"· {missing:,} without a result" if missing else "",
+        "● being written: f5 looks again" if is_executed(index.record.layout.lock) else "",
+        "failures alone" if view.only_failures else "",
+        f"filter {view.text!r}" if view.text else "",
+        SORTS[view.sort] if view.sort != "status" else "",
+    ]
+    return "  ·  ".join(part for part in parts if part)
+
+
+def asked_branches(index: RunIndex, operation: Operation) -> tuple[Branch, ...]:
+    """Return the branch of one operation of a run."""
+    if operation.kind == "index" or operation.case is None:
+        rows = index.operations(OperationFilters(operation.candidate, operation.repository, operation.kind))
+        row = rows[0] if rows else None
+    else:
+        case = index.case(operation.case)
+        row = (case.primaries if operation.kind == "primary" else case.probes).get(operation.candidate)
+    return (operation_branch(index, row, "asked"),) if row is not None else ()
+
+
+def query_of(index: RunIndex, operation: Operation) -> tuple[str | None, str | None]:
+    """Return the query and the channel of an operation; nothing of an index."""
+    if operation.case is None:
+        return None, None
+    try:
+        case = index.case(operation.case)
+    except BoresightError:
+        return None, None
+    return case.row.query, case.row.channel if operation.kind == "primary" else "ctx"
+
+
+def heads_of(detail: AttemptDetail) -> dict[str, Head | str]:
+    """Return the beginnings of an attempt's outputs, or why there is none."""
+    heads: dict[str, Head | str] = {}
+    for name in (STDOUT, STDERR):
+        try:
+            heads[name] = read_head(detail.file(name), HEAD_ROWS, HEAD_CHARACTERS)
+        except InputError as error:
+            heads[name] = str(error)
+    return heads
+
+
+def compared(
+    detail: AttemptDetail, is_cancelled: Callable[[], bool], *, all_files: bool
+) -> dict[str, Verdict]:
+    """Return what comparing files with their digests says, without large ones unless `all_files`."""
+    names = [file.name for file in detail.files if all_files or (file.bytes or 0) <= CHECKED_AT_ONCE]
+    verdicts: dict[str, Verdict] = {}
+    for name in names:
+        verdict = check_file(detail.file(name), is_cancelled)
+        if verdict is not None:
+            verdicts[name] = verdict
+    return verdicts
+
+
+def exported_rows(index: RunIndex, view: View) -> Iterator[tuple[str | None, tuple[object, ...]]]:
+    """Yield the operations that a view shows, each after the label of its repository."""
+    parts: tuple[OutcomeStatus | None, ...] = ("failed", "changed") if view.only_failures else (None,)
+    filters = OperationFilters(text=view.text or None)
+    for part in parts:
+        offset = 0
+        while page := index.operations(filters._replace(status=part), offset, sort=view.sort):
+            offset += len(page)
+            yield from ((row.operation.repository, _cells(row)) for row in page)
+
+
+def _cells(row: OperationRow) -> tuple[object, ...]:
+    operation = row.operation
+    return (
+        operation.candidate,
+        operation.repository,
+        operation.name,
+        row.status,
+        row.error_class,
+        row.attempt,
+        row.attempts,
+        row.elapsed_s,
+        row.sampled_peak_rss_bytes,
+        row.timed_out,
+        row.disturbed,
+    )

@@ -1,0 +1,1 @@
+"""How cases, filters and ranks are put into words and marks, for the screens that show them."""

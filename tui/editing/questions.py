@@ -1,0 +1,88 @@
+"""What the manifest screen asks, in words; each dialog is dismissed with the id of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.campaign.starting import Preset
+from core.errors import BoresightError
+from tui.editing.looking_ahead import Ahead
+from tui.screens.dialogs import Choice, ChoiceDialog
+
+SHOWN_PROBLEMS = 8
+
+
+def leave_dialog(path: Path | None) -> ChoiceDialog:
+    """Ask what becomes of changes: `save`, `discard` or `stay`."""
+    name = path.name if path is not None else "The campaign"
+    return ChoiceDialog(
+        f"{name} has changes that are not saved",
+        "",
+        (
+            Choice("save", "Save and leave"),
+            Choice("discard", "Discard the changes"),
+            Choice("stay", "Stay here"),
+        ),
+    )
+
+
+def changed_dialog(error: BoresightError) -> ChoiceDialog:
+    """Ask what becomes of a file that somebody else has written: `reload`, `overwrite` or `stay`."""
+    return ChoiceDialog(
+        "Not saved: the file is not the one that was opened",
+        str(error),
+        (
+            Choice("stay", "Stay here, and compare the two first"),
+            Choice("reload", "Reload the file: the changes made here are lost"),
+            Choice("overwrite", "Overwrite the file: the changes made there are lost"),
+        ),
+    )
+
+
+def unsaved_dialog(error: BoresightError) -> ChoiceDialog:
+    """Ask where else a file that cannot be written should go: `copy` or `stay`."""
+    return ChoiceDialog(
+        "Not saved",
+        str(error),
+        (Choice("copy", "Save a copy under the next free name"), Choice("stay", "Stay here")),
+    )
+
+
+def preset_choices(presets: Sequence[Preset]) -> tuple[Choice, ...]:
+    """Return candidates to add; what is not installed can be added all the same, and says what it lacks."""
+    return tuple(
+        Choice(
+            preset.id,
+            f"{preset.id}: {preset.about}" + (f" — not ready: {preset.missing}" if preset.missing else ""),
+        )
+        for preset in presets
+    )
+
+
+def run_dialog(ahead: Ahead) -> ChoiceDialog:
+    """Show what a campaign will cost and ask whether to run it: `run`, `reuse` or `stay`."""
+    errors = [str(problem) for problem in ahead.problems if problem.severity == "error"]
+    warnings = [str(problem) for problem in ahead.problems if problem.severity == "warning"]
+    lines = []
+    if errors:
+        lines += [f"✖ {len(errors)} to mend before it can run:"]
+        lines += [*(f"  {each}" for each in errors[:SHOWN_PROBLEMS]), ""]
+    lines += [*ahead.lines, *(f"⚠ {each}" for each in warnings[:SHOWN_PROBLEMS])]
+    refusal = "mend the problems first" if errors or ahead.refusal else None
+    if ahead.refusal:
+        lines += ["", ahead.refusal]
+    run = Choice("run", "Run it now, in a process of its own that outlives the app", refusal)
+    choices = [run, Choice("stay", "Not now")]
+    if ahead.earlier is not None:
+        name = f"{ahead.earlier.parent.name}/{ahead.earlier.name}"
+        reuse = Choice(
+            "reuse",
+            f"Run it, taking over from {name} every success of equal cells; that run stays as it is",
+            refusal,
+        )
+        again = Choice("run", "Run it afresh: measure everything again", refusal)
+        choices = [reuse, again, Choice("stay", "Not now")]
+    if refusal:
+        choices = [choices[-1], *choices[:-1]]
+    return ChoiceDialog(f"Run {ahead.name}?", "\n".join(lines), choices)

@@ -1,0 +1,249 @@
+"""Follows one run for the monitor: a thread gathers, and hands out views that no thread changes any more."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from core.campaign.plan import read_plan
+from core.errors import BoresightError
+from core.run.events import (
+    CampaignFinished,
+    CampaignStarted,
+    CellFinished,
+    Event,
+    Gap,
+    OperationFinished,
+    Paused,
+    Phase,
+    Progress,
+    SourceFrozen,
+    State,
+)
+from core.run.follow import EventTail
+from core.run.layout import Operation, RunLayout
+from core.run.live import LiveCell, LiveRun
+from core.run.lock import is_executed
+from core.run.record import read_run
+from core.status import STALLED_AFTER_SECONDS
+
+POLL_SECONDS = 0.1
+VIEW_SECONDS = 0.2
+KEPT_NEWS = 500
+CHANNELS = ("emb", "docs", "ctx")
+SAMPLES = 8
+_ENDED = frozenset({"complete", "failed", "interrupted"})
+
+
+class CellView(NamedTuple):
+    """One candidate on one repository at a moment; medians are seconds, in the order of `CHANNELS`."""
+
+    candidate: str
+    repository: str
+    planned: int
+    completed: int
+    failed: int
+    phase: Phase | None
+    is_current: bool
+    medians: tuple[float | None, ...]
+    rss: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return f"{self.candidate} × {self.repository}"
+
+
+class News(NamedTuple):
+    """A line of the events panel; `operation` is there where one can be inspected."""
+
+    number: int
+    at: datetime
+    text: str
+    is_failure: bool = False
+    operation: Operation | None = None
+
+
+class RunView(NamedTuple):
+    """A run at a moment. `problems` say what of it cannot be read; `sequence` grows with every view."""
+
+    sequence: int
+    name: str
+    held: bool
+    told_state: State
+    held_since: datetime | None
+    phase: Phase | None
+    progress: Progress
+    started_at: datetime | None
+    last_at: datetime | None
+    cells: tuple[CellView, ...]
+    news: tuple[News, ...]
+    problems: tuple[str, ...]
+    is_caught_up: bool
+
+    def state(self, now: datetime) -> State:
+        """Return how the run fares, told from its lock and its last sign of life."""
+        if not self.held:
+            return self.told_state if self.told_state in {"complete", "failed"} else "interrupted"
+        signs = [sign for sign in (self.last_at, self.held_since) if sign is not None and sign <= now]
+        if signs and (now - max(signs)).total_seconds() > STALLED_AFTER_SECONDS:
+            return "stalled"
+        return "waiting" if self.told_state in _ENDED else self.told_state
+
+    def elapsed_s(self, now: datetime) -> float:
+        """Return how long the present or last execution has gone on."""
+        if self.started_at is None:
+            return 0.0
+        end = now if self.held else self.last_at or now
+        return max((end - self.started_at).total_seconds(), 0.0)
+
+
+class Follower:
+    """Reads a run's plan, events and lock; `follow` is for a thread, `view` for any."""
+
+    def __init__(self, run: Path) -> None:
+        self.view: RunView | None = None
+        self._layout = RunLayout(run.absolute())
+        self._name = run.name
+        self._problems: list[str] = []
+        self._news: deque[News] = deque(maxlen=KEPT_NEWS)
+        self._numbers = 0
+        self._sequence = 0
+        self._cells: dict[tuple[str, str], tuple[int, tuple[float | None, ...]]] = {}
+
+    def follow(self, is_cancelled: Callable[[], bool]) -> None:
+        """Read on until cancelled."""
+        live = LiveRun(self._planned())
+        tail = EventTail(self._layout.events)
+        due = 0.0
+        is_caught_up = False
+        while not is_cancelled():
+            changed = False
+            for event in self._read(tail):
+                live.take(event)
+                self._take(event)
+                changed = True
+                if time.monotonic() >= due:
+                    due = self._show(live, tail, is_caught_up=False)
+                    if is_cancelled():
+                        return
+            if changed or not is_caught_up or time.monotonic() >= due:
+                is_caught_up = True
+                due = self._show(live, tail, is_caught_up=True)
+            time.sleep(POLL_SECONDS)
+
+    def _planned(self) -> Iterator[tuple[str, str]]:
+        try:
+            record = read_run(self._layout.root)
+            self._name = f"{record.about['name']} / {self._layout.root.name}"
+        except BoresightError as error:
+            self._problems.append(str(error))
+        try:
+            cells = Counter(item.operation[:2] for item in read_plan(self._layout.plan))
+        except (BoresightError, OSError) as error:
+            self._problems.append(str(error))
+            return iter(())
+        return cells.elements()
+
+    def _read(self, tail: EventTail) -> Iterator[Event]:
+        try:
+            yield from tail.read()
+        except OSError as error:
+            problem = f"{self._layout.events}: {error.strerror or error}"
+            if problem not in self._problems:
+                self._problems.append(problem)
+
+    def _show(self, live: LiveRun, tail: EventTail, *, is_caught_up: bool) -> float:
+        problems = list(self._problems)
+        if tail.unread:
+            problems.append(
+                f"{tail.unread} lines of events.jsonl cannot be read: damaged, or of a newer version"
+            )
+        self._sequence += 1
+        self.view = RunView(
+            sequence=self._sequence,
+            name=self._name,
+            held=is_executed(self._layout.lock),
+            told_state=live.state,
+            held_since=self._held_since(),
+            phase=live.phase,
+            progress=live.progress,
+            started_at=live.started_at,
+            last_at=live.last_at,
+            cells=tuple(self._cell(cell, live.current) for cell in live.cells.values()),
+            news=tuple(self._news),
+            problems=tuple(problems),
+            is_caught_up=is_caught_up,
+        )
+        return time.monotonic() + VIEW_SECONDS
+
+    def _held_since(self) -> datetime | None:
+        try:
+            return datetime.fromtimestamp(self._layout.lock.stat().st_mtime, UTC)
+        except (OSError, ValueError, OverflowError):
+            return None
+
+    def _cell(self, cell: LiveCell, current: LiveCell | None) -> CellView:
+        return CellView(
+            cell.candidate,
+            cell.repository,
+            cell.planned,
+            cell.completed,
+            cell.failed,
+            cell.phase,
+            cell is current,
+            self._medians(cell),
+            tuple(cell.rss)[-SAMPLES:],
+        )
+
+    def _medians(self, cell: LiveCell) -> tuple[float | None, ...]:
+        """Return a cell's medians, reckoned anew only where operations were added."""
+        key = cell.candidate, cell.repository
+        known = self._cells.get(key)
+        if known is None or known[0] != cell.completed:
+            known = cell.completed, tuple(cell.median_s(channel) for channel in CHANNELS)
+            self._cells[key] = known
+        return known[1]
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, OperationFinished):
+            if event.outcome in {"failed", "not_run"}:
+                self._tell(event, failure_line(event), is_failure=True, operation=operation_of(event))
+        elif isinstance(event, CampaignStarted):
+            self._tell(event, "resumed" if event.resumed else "began")
+        elif isinstance(event, CellFinished):
+            failed = f", {event.failed} failed" if event.failed else ""
+            self._tell(event, f"✔ {event.candidate} × {event.repository}  {event.completed} done{failed}")
+        elif isinstance(event, Paused):
+            self._tell(event, "‖ paused" if event.paused else "goes on")
+        elif isinstance(event, CampaignFinished):
+            self._tell(event, f"ended: {event.state}")
+        elif isinstance(event, SourceFrozen):
+            self._tell(event, f"froze {event.repository}: {event.files} files")
+        elif isinstance(event, Gap):
+            self._tell(event, f"{event.missed} events were missed")
+
+    def _tell(
+        self, event: Event, text: str, *, is_failure: bool = False, operation: Operation | None = None
+    ) -> None:
+        self._numbers += 1
+        self._news.append(News(self._numbers, event.at, text, is_failure, operation))
+
+
+def failure_line(event: OperationFinished) -> str:
+    """Return what failed, and how, in one line."""
+    what = "  ".join(part for part in (event.channel, event.intent) if part)
+    return (
+        f"✖ {event.candidate} × {event.repository}  {what or event.phase}  "
+        f"attempt {event.attempt}  {event.error_class or event.outcome}"
+    )
+
+
+def operation_of(event: OperationFinished) -> Operation:
+    """Return the operation that an event tells of."""
+    kind, _, case = event.operation.partition("-")
+    return Operation(event.candidate, event.repository, kind, case or None)

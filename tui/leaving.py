@@ -1,0 +1,165 @@
+"""Leaving: the app and its screens, without losing changes or a run by accident; and fixing a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from textual import on, work
+from textual.await_complete import AwaitComplete
+from textual.screen import Screen
+from textual.worker import Worker, get_current_worker
+
+from core import api
+from core.errors import BoresightError
+from core.run.layout import RunLayout
+from core.run.lock import is_executed
+from tui import navigation
+from tui.screens.dialogs import Choice, ChoiceDialog
+from tui.text import near
+from tui.working import WorkingApp
+
+STOP_SECONDS = 30.0
+POLL_SECONDS = 0.1
+
+KEEP = Choice("keep", "Keep running: its process goes on without this app")
+STOP = Choice("stop", "Stop: the operation under way is ended and kept")
+FORCE = Choice("force", "Stop by force, at once")
+STAY = Choice("stay", "Stay here")
+
+
+class LeavingApp(WorkingApp):
+    """An app that asks before it leaves anything behind that matters."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.fixing: dict[Path, Path] = {}  # by campaign file: the run that it was opened to fix
+        self.asked: WeakKeyDictionary[Screen[Any], navigation.Show] = WeakKeyDictionary()
+        self._leaving = False
+
+    def ask_guards(self, screens: Sequence[Screen[Any]], then: Callable[[], None]) -> None:
+        """Let each screen that may hold changes ask what becomes of them, upper ones first; then go on."""
+        guarded = [screen for screen in screens if isinstance(screen, navigation.Guarded)]
+        if not guarded:
+            then()
+            return
+        upper = guarded[-1]
+        rest = [screen for screen in guarded if screen is not upper]
+        upper.leave(lambda: self.ask_guards(rest, then))
+
+    async def action_quit(self) -> None:
+        """Quit as `q` does."""
+        self.action_leave()
+
+    def action_leave(self) -> None:
+        """Quit; where a run that this app started is going, ask what becomes of it."""
+        self.ask_guards(self.screen_stack, self._leave)
+
+    def _leave(self) -> None:
+        self._ask_to_leave()
+
+    @work(thread=True, exclusive=True, group="leave", exit_on_error=False)
+    def _ask_to_leave(self) -> None:
+        if self.beginning and not self._has_begun(get_current_worker()):
+            return
+        going = [run for run in sorted(self.started) if is_executed(RunLayout(run).lock)]
+        if not going:
+            self.call_from_thread(self.exit, 0)
+            return
+        names = ", ".join(near(run, self.folder) for run in going)
+        title = f"{names} is going" if len(going) == 1 else f"{names} are going"
+        self.call_from_thread(self._ask_about, title, "", going, (KEEP, STOP, STAY))
+
+    def _has_begun(self, worker: Worker[object]) -> bool:
+        """Wait for runs that are being begun; False where none was, as what is told of that is to be read."""
+        before, names = self.begun, ", ".join(path.name for path in sorted(self.beginning))
+        self.call_from_thread(self.tell, f"{names} is being begun; what becomes of it is asked in a moment")
+        while self.beginning and not worker.is_cancelled:
+            time.sleep(POLL_SECONDS)
+        return not worker.is_cancelled and self.begun > before
+
+    def _ask_about(self, title: str, text: str, going: list[Path], choices: Sequence[Choice]) -> None:
+        def answered(answer: str | None) -> None:
+            if answer == "keep":
+                self.exit(0)
+            elif answer in {"stop", "force"} and not self._leaving:
+                self._leaving = True
+                self.tell(
+                    f"Stopping {', '.join(run.name for run in going)}; the app leaves once that is done"
+                )
+                self._stop_and_leave(going, "stop-now" if answer == "force" else "stop")
+
+        self.push_screen(ChoiceDialog(title, text, choices), answered)
+
+    @work(thread=True, group="leave", exit_on_error=False)
+    def _stop_and_leave(self, going: list[Path], word: str) -> None:
+        try:
+            left, why = _stopped(going, word)
+        finally:
+            self._leaving = False
+        if not left:
+            self.call_from_thread(self.exit, 0)
+            return
+        names = ", ".join(run.name for run in left)
+        self.call_from_thread(self._ask_about, f"{names} has not ended", why, left, (FORCE, KEEP, STAY))
+
+    @on(navigation.FixAndContinue)
+    def fix_and_continue(self, asked: navigation.FixAndContinue) -> None:
+        """Open the campaign of a run; when that is left, offer the new run that keeps what still holds."""
+        manifest = self.manifest_of(asked.run)
+        if manifest is not None:
+            self._fix(asked.run, manifest)
+        else:
+            self.duplicate(asked.run, frozen=True, then=lambda copy: self._fix(asked.run, copy))
+
+    def manifest_of(self, run: Path) -> Path | None:
+        """Return the campaign file that a run was made from, as far as names tell."""
+        raise NotImplementedError
+
+    def _fix(self, run: Path, manifest: Path) -> None:
+        self.fixing[manifest] = run
+        self.tell("Change what is wrong and save; then a new run keeps every success that still holds")
+        self.post_message(navigation.ShowManifest(manifest))
+
+    def pop_screen(self) -> AwaitComplete:
+        """Go back; from a campaign that was opened to fix a run, offer to run it."""
+        asked = self.asked.get(self.screen)
+        popped = super().pop_screen()
+        if isinstance(asked, navigation.ShowManifest) and asked.path in self.fixing:
+            self.call_later(self.offer_reuse, self.fixing.pop(asked.path), asked.path)
+        return popped
+
+    def offer_reuse(self, run: Path, manifest: Path) -> None:
+        """Offer a new run of a campaign that takes over what still holds of an earlier one."""
+        choices = (
+            Choice("run", f"Run {manifest.name} now, and take over every success that still holds"),
+            Choice("later", "Not now"),
+        )
+
+        def answered(answer: str | None) -> None:
+            if answer == "run":
+                self.start(manifest, run)
+
+        text = f"{run.name} stays as it is. Cells that are equal keep their results; the others are run."
+        self.push_screen(ChoiceDialog(f"Continue {run.name}", text, choices), answered)
+
+
+def _stopped(going: Sequence[Path], word: str) -> tuple[list[Path], str]:
+    """Stop runs and wait until they have ended; return those that have not, and why, as far as is known."""
+    reasons = []
+    for run in going:
+        try:
+            api.ask(run, word)
+        except BoresightError as error:
+            reasons.append(str(error))
+    deadline = time.monotonic() + STOP_SECONDS
+    left = list(going)
+    while left and time.monotonic() < deadline:
+        left = [run for run in left if is_executed(RunLayout(run).lock)]
+        time.sleep(POLL_SECONDS if left else 0)
+    if left and not reasons:
+        reasons = [f"Its process still holds it after {STOP_SECONDS:.0f} s."]
+    return left, "\n".join(reasons)

@@ -1,0 +1,84 @@
+"""What can be done with a row of the home screen, the sensible thing first."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from core import api
+from core.errors import BoresightError
+from tui.runs import UNFINISHED, Row
+from tui.screens.dialogs import Choice
+
+RESULTS = Choice("results", "Results: who is best, and how sure is that")
+QUERIES = Choice("queries", "Queries: each case with every candidate's rank")
+ATTEMPTS = Choice("attempts", "Attempts: what was executed, and how it ended")
+REPORT = Choice("report", "Read the report")
+RESCORE = Choice("rescore", "Rescore: verify every digest, rebuild the reports")
+DUPLICATE = Choice("duplicate", "Duplicate the campaign, to change the copy")
+RUN_AGAIN = Choice("run", "Run its campaign again, into a new folder")
+FROZEN = Choice("frozen", "Read what it was frozen with")
+CLEAN = Choice("clean", "Clean: free what its indexes take on disk")
+ARCHIVE = Choice("archive", "Export the run into one file")
+FIX = Choice("fix", "Fix and continue: edit the campaign, keep every success that still holds")
+RETRY = Choice("retry", "Retry failed: new attempts for what failed, nothing else changed")
+REUSE = Choice("reuse", "New run that takes over every success that still holds")
+INSPECT = Choice("attempts", "Inspect failures")
+SEEN = Choice("monitor", "See how it ran")
+WATCH = Choice("monitor", "Watch it")
+RESUME = Choice("resume", "Resume: go on, with every verified result kept")
+NEW = Choice("new", "New campaign from a repository")
+_CHECKING = threading.Lock()  # a second press waits for the first check, which holds the run's lock
+
+
+def menu_of(row: Row, refusal: str | None = None) -> Sequence[Choice]:
+    """Return what can be done with a row; `refusal` says why a resume would be refused."""
+    if row.status is None:
+        return _of_campaign(row)
+    state = row.status.state
+    if state is None:
+        return ()
+    if row.is_live:
+        return (WATCH, RESULTS, QUERIES, ATTEMPTS, DUPLICATE, FROZEN)
+    again = (RUN_AGAIN,) if row.manifest is not None else ()
+    keeping = (RESCORE, DUPLICATE, *again, FROZEN, ARCHIVE, CLEAN)
+    looking = (RESULTS, QUERIES, ATTEMPTS, SEEN, REPORT)
+    if state not in UNFINISHED:
+        return (*looking, *keeping)
+    if refusal is not None:
+        refused = RESUME._replace(refusal=first_reason(refusal))
+        return (REUSE, FIX, *looking, *keeping, refused)
+    if state == "failed":
+        return (INSPECT, FIX, RETRY, RESULTS, QUERIES, SEEN, REPORT, *keeping)
+    return (RESUME, FIX, *looking, *keeping)
+
+
+def first_reason(refusal: str) -> str:
+    """Return the first control that changed, or where none is named the refusal's first line."""
+    lines = refusal.splitlines() or [""]
+    reasons = [line.strip().removeprefix("- ") for line in lines[1:] if line.lstrip().startswith("- ")]
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    return f"{reasons[0]}{more}" if reasons else lines[0]
+
+
+def resume_refusal(row: Row) -> str | None:
+    """Return why a resume would be refused, None where it would not be; reads disk."""
+    if row.status is None or row.status.state not in UNFINISHED:
+        return None
+    try:
+        with _CHECKING, api.reopen_run(row.path, purpose="checking"):  # not taken for an engine meanwhile
+            return None
+    except BoresightError as error:
+        return str(error)
+
+
+def _of_campaign(row: Row) -> Sequence[Choice]:
+    if row.manifest is not None and row.manifest.problem is not None:
+        mend = Choice("manifest", "Mend the campaign")
+        return (mend, DUPLICATE, NEW)
+    return (
+        Choice("run", "Run it"),
+        Choice("manifest", "Edit the campaign"),
+        DUPLICATE,
+        NEW,
+    )

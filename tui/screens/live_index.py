@@ -1,0 +1,88 @@
+"""A screen on a run whose index may fail or fall behind: it opens it again, and looks at a live run."""
+
+from __future__ import annotations
+
+import time
+
+from textual import work
+from textual.worker import get_current_worker
+
+from core.browse.index import DamagedIndexError, RunIndex
+from core.errors import BoresightError, InputError
+from core.run.layout import RunLayout
+from core.run.lock import is_executed
+from tui.screens.run_screen import RunScreen
+
+LIVE_SECONDS = 5.0
+REST = 20  # times as long as a look took, before the next one
+
+
+class LiveIndexScreen(RunScreen):
+    """Override `tell` and `index_refreshed` beside `index_ready` and `index_progress`."""
+
+    _is_reopened = False
+    _next_look = 0.0  # by the monotonic clock
+    _is_looking = False
+
+    def on_mount(self) -> None:
+        """Look at a live run now and then."""
+        self.set_interval(LIVE_SECONDS, self.look_quietly)
+
+    def tell(self, words: str) -> None:
+        """Say what goes on or went wrong; does nothing unless overridden."""
+
+    def index_refreshed(self) -> None:
+        """Show what the index holds now; does nothing unless overridden."""
+
+    def index_answered(self) -> None:
+        """Note that the index answers, so that it is opened again should it fail later."""
+        self._is_reopened = False
+
+    def index_failed(self, error: BoresightError) -> None:
+        """Say why the run cannot be read; an index that fails is opened again first."""
+        if not self.reopen(error):
+            self.tell(str(error))
+            super().index_failed(error)
+
+    def question_failed(self, error: BoresightError) -> None:
+        """Say why the index does not answer, after it was opened again."""
+        if not self.reopen(error):
+            self.tell(str(error))
+
+    def reopen(self, error: BoresightError) -> bool:
+        """Open the index again, once until it answers; tells whether that was tried.
+
+        Another screen may have closed it, or its file turned out to be damaged: it is then built anew.
+        """
+        if self._is_reopened or isinstance(error, InputError):
+            return False
+        self._is_reopened = True
+        if isinstance(error, DamagedIndexError):
+            words = "The run's index was damaged; it is built anew."
+            self.app.notify(words, severity="warning", markup=False)
+        self.index = None
+        self.boresight.indexes.forget(self.run_path)
+        self.open_index()
+        return True
+
+    def look_quietly(self) -> None:
+        """Catch up with a run that goes on, as long as that takes little of the machine."""
+        is_due = self.is_current and not self._is_looking and time.monotonic() >= self._next_look
+        if self.index is not None and is_due:
+            self._is_looking = True
+            self._look(self.index)
+
+    @work(thread=True, group="look", exit_on_error=False)
+    def _look(self, index: RunIndex) -> None:
+        worker, started = get_current_worker(), time.monotonic()
+        try:
+            if is_executed(RunLayout(self.run_path).lock):
+                index.refresh(None, is_cancelled=lambda: worker.is_cancelled)
+                if not worker.is_cancelled:
+                    self.app.call_from_thread(self.index_refreshed)
+        except BoresightError:
+            return  # the next question tells
+        finally:
+            ended = time.monotonic()
+            self._next_look = ended + REST * (ended - started)
+            self._is_looking = False
