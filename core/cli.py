@@ -134,8 +134,9 @@ def _parser() -> argparse.ArgumentParser:
         prog="boresight",
         description="Which retriever finds the right code in your repositories, how sure is that, and what "
         "does it cost?",
-        epilog="Start with `boresight quickstart` in a Git repository. Exit codes: 0 done; 1 done, and the "
-        "answer is no; 2 bad input, nothing written; 3 identity or evidence differs; 4 busy; 130 stopped.",
+        epilog="Start with `boresight quickstart` in a Git repository; `boresight` alone opens the app. "
+        "Exit codes: 0 done; 1 done, and the answer is no; 2 bad input, nothing written; 3 identity or evidence "
+        "differs; 4 busy; 130 stopped.",
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     parser.add_argument(
@@ -333,7 +334,12 @@ def _control(commands: Any) -> None:
     status.set_defaults(command="control:status")
     pause = commands.add_parser("pause", help="let a running run wait after the operation under way")
     pause.set_defaults(command="control:pause")
-    go_on = commands.add_parser("continue", help="let a paused run go on")
+    go_on = commands.add_parser("continue", help="let a paused or waiting run go on")
+    go_on.add_argument(
+        "--together",
+        action="store_true",
+        help="let a run that waits run beside the campaign that it waits for; both are marked as disturbed",
+    )
     go_on.set_defaults(command="control:go_on")
     stop = commands.add_parser("stop", help="stop a running run cleanly; `resume` goes on with it")
     stop.add_argument("--now", action="store_true", help="at once, without waiting for sessions to end")

@@ -77,10 +77,11 @@ def planned_cases(bank: Bank) -> tuple[PlannedCase, ...]:
     as chains of shared files would make nearly all one.
     """
     questions = bank.graded.questions if bank.graded else {}
-    return tuple(_planned(case, questions.get(case.id)) for case in bank.cases)
+    return tuple(planned_case(case, questions.get(case.id)) for case in bank.cases)
 
 
-def _planned(case: Case, question: Question | None) -> PlannedCase:
+def planned_case(case: Case, question: Question | None = None) -> PlannedCase:
+    """Return what scoring must know of a case, and of the graded question that it asks, where it is one."""
     paths = tuple(target.path for target in case.targets)
     unit = () if question is None else question.best
     if case.schema_version == HISTORICAL:

@@ -18,11 +18,12 @@ from core.run.events import (
     Paused,
     Progress,
     SourceFrozen,
+    holder_text,
 )
 from core.text import printable
 
 LINE_HEARTBEAT_SECONDS = 15.0
-_WAITING = "waiting: another campaign measures on this machine (--together would run beside it)"
+_BESIDE = "(--together would run beside it)"
 _PLAIN_TERMINALS = frozenset({"dumb", "unknown"})
 _SHOWN_ERROR = 60
 _MARKS = {"accepted": "✔", "reused": "↺", "failed": "✖", "not_run": "✖", "stopped": "■"}
@@ -90,7 +91,7 @@ class LineDisplay:
             if self._clock() - self._said_at < LINE_HEARTBEAT_SECONDS and not begins_to_wait:
                 return None
             if self._waiting:
-                return _WAITING
+                return f"waits for {holder_text(event.waits_for)} {_BESIDE}"
             where = f"{event.candidate} × {event.repository} " if event.candidate else ""
             return f"{_count(event.progress)} {where}{event.phase or 'waiting'} for {event.elapsed_s:.0f} s"
         if isinstance(event, OperationStarted):
@@ -147,7 +148,7 @@ class BarDisplay:
         """Redraw from the event."""
         if isinstance(event, OperationStarted | Heartbeat):
             if isinstance(event, Heartbeat) and event.state == "waiting":
-                self._update(event.progress, _WAITING)
+                self._update(event.progress, f"waits for {holder_text(event.waits_for)} {_BESIDE}")
                 return
             where = f"{event.candidate} × {event.repository} " if event.candidate else ""
             memory = ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.banks.case import Bank, Case
+from core.banks.fields import HISTORICAL
 from core.banks.graded import FORMAT as GRADED
 from core.campaign.frozen import frozen_features, frozen_suffix
 from core.campaign.places import place_of
@@ -100,7 +101,7 @@ class EvidenceReader:
         }
         self.features: dict[str, Features] = frozen_features(record)
         self.changed: list[str] = []
-        self._ranks_modules = record.controls["bank"]["format"] == GRADED
+        self._ranks_files = record.controls["bank"]["format"] in (GRADED, HISTORICAL)
         self._places: dict[tuple[str, str, str], Place] = {}
 
     def observe(self, planned: Planned) -> Observation:
@@ -111,7 +112,7 @@ class EvidenceReader:
         return self._accepted(planned, *verified)
 
     def ranking(self, observation: Observation) -> Ranking:
-        """Return an accepted primary query's ranking, of modules where the bank is graded.
+        """Return an accepted primary query's ranking: of files, where the bank asks for files alone.
 
         Raises AnswerError where its output does not read.
         """
@@ -120,7 +121,7 @@ class EvidenceReader:
             .read_ranking(observation.stdout, self._place(observation), self.record.controls["depth"])
             .ranking
         )
-        return collapsed(ranking) if self._ranks_modules else ranking
+        return collapsed(ranking) if self._ranks_files else ranking
 
     def context(self, observation: Observation) -> Context:
         """Return an accepted probe's context; raises AnswerError where its output does not read."""

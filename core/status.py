@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from pydantic import ValidationError
+
 from core.browse.counts import Counts, known_counts
 from core.campaign.plan import Planned, read_plan, unreadable_plan
 from core.errors import BoresightError, IdentityError
-from core.run.events import State
+from core.run.events import Holder, State, holder_text
 from core.run.evidence import Result, read_measurement, read_result
 from core.run.layout import INDEX, Operation, RunLayout, find_runs
 from core.run.lock import is_executed
@@ -25,7 +27,10 @@ _COUNTED_BYTES = 1024 * 1024
 
 
 class RunStatus(NamedTuple):
-    """A run at a glance; `problem` says why it could not be read, and then its counts are 0."""
+    """A run at a glance; `problem` says why it could not be read, and then its counts are 0.
+
+    `waits_for` says what a waiting run waits for, as far as it told.
+    """
 
     path: Path
     name: str
@@ -35,6 +40,7 @@ class RunStatus(NamedTuple):
     failed: int
     updated_at: datetime | None
     problem: str | None = None
+    waits_for: str | None = None
 
 
 def list_runs(folder: Path) -> Iterator[RunStatus]:
@@ -68,7 +74,10 @@ def run_status(path: Path, *, brief: bool = False) -> RunStatus:
         state = "complete"
     else:
         state = "interrupted" if untried else "failed"
-    return RunStatus(path, record.about["name"], state, accepted, planned, failed, updated)
+    waits_for = holder_text(_holder(last)) if state == "waiting" else None
+    return RunStatus(
+        path, record.about["name"], state, accepted, planned, failed, updated, waits_for=waits_for
+    )
 
 
 def _lines(path: Path) -> int:
@@ -112,6 +121,13 @@ def _live(
             return "stopping"
     waits = turn is not None and turn["type"] == "paused" and turn.get("paused") is True
     return "paused" if waits else "running"
+
+
+def _holder(last: Mapping[str, Any] | None) -> Holder | None:
+    try:
+        return Holder.model_validate((last or {}).get("waits_for"))
+    except ValidationError:
+        return None
 
 
 def _modified(path: Path) -> datetime | None:

@@ -10,6 +10,7 @@ import pytest
 
 import core.retrievers
 from core.engine import machine
+from tests.support.hosts import end_hosts
 
 
 @pytest.fixture(autouse=True)
@@ -19,10 +20,19 @@ def _fake_retriever(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(core.retrievers, "__path__", [*core.retrievers.__path__, folder])
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_machine() -> Iterator[None]:
+    """Let a test's campaigns, also those in processes that it starts, wait for no campaign but its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(machine.VARIABLE, f"boresight-test-{os.getpid()}")
+        yield
+
+
 @pytest.fixture(autouse=True)
-def _own_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a test's campaigns wait for no campaign but its own."""
-    monkeypatch.setattr(machine, "NAME", f"\0boresight-test-{os.getpid()}")
+def _no_host_left() -> Iterator[None]:
+    """End hosting processes that a test left behind, before its folder goes."""
+    yield
+    end_hosts(os.environ.get(machine.VARIABLE, ""))
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,7 @@ from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import TextDialog
 from tui.screens.monitor import MonitorScreen
 from tui.settings import Settings, read_settings, remember, settings_file
+from tui.text import near
 from tui.themes import DARK, THEMES
 
 HELP = (

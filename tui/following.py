@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -23,19 +25,22 @@ from core.run.events import (
     Progress,
     SourceFrozen,
     State,
+    holder_text,
 )
 from core.run.follow import EventTail
 from core.run.layout import Operation, RunLayout
 from core.run.live import LiveCell, LiveRun
 from core.run.lock import is_executed
 from core.run.record import read_run
-from core.status import STALLED_AFTER_SECONDS
+from core.status import STALLED_AFTER_SECONDS, RunStatus, run_status
 
 POLL_SECONDS = 0.1
 VIEW_SECONDS = 0.2
 KEPT_NEWS = 500
 CHANNELS = ("emb", "docs", "ctx")
 SAMPLES = 8
+_CONSOLE_BYTES = 16 * 1024
+_FAULT = "boresight: "  # how the line begins that tells what an execution ended with
 _ENDED = frozenset({"complete", "failed", "interrupted"})
 
 
@@ -84,6 +89,7 @@ class RunView(NamedTuple):
     news: tuple[News, ...]
     problems: tuple[str, ...]
     is_caught_up: bool
+    waits_for: str | None = None  # another campaign, where it waits for one
 
     def state(self, now: datetime) -> State:
         """Return how the run fares, told from its lock and its last sign of life."""
@@ -114,6 +120,9 @@ class Follower:
         self._numbers = 0
         self._sequence = 0
         self._cells: dict[tuple[str, str], tuple[int, tuple[float | None, ...]]] = {}
+        self._evidence: RunStatus | None = None  # of a run at rest
+        self._fault: str | None = None  # why its last execution ended
+        self._rest_at: tuple[datetime | None, int] | None = None  # the event that it was looked at after
 
     def follow(self, is_cancelled: Callable[[], bool]) -> None:
         """Read on until cancelled."""
@@ -134,7 +143,22 @@ class Follower:
             if changed or not is_caught_up or time.monotonic() >= due:
                 is_caught_up = True
                 due = self._show(live, tail, is_caught_up=True)
+            if self._look_at_evidence():
+                due = self._show(live, tail, is_caught_up=True)
             time.sleep(POLL_SECONDS)
+
+    def _look_at_evidence(self) -> bool:
+        """Find out how a run at rest stands, as its events may be damaged; tell whether that is news."""
+        view = self.view
+        at = (view.last_at, view.progress.completed) if view is not None and not view.held else None
+        if at == self._rest_at:
+            return False
+        self._rest_at, self._evidence, self._fault = at, None, None
+        if at is not None:
+            self._fault = last_fault(self._layout.console)
+            with suppress(BoresightError, OSError, ValueError, OverflowError):  # told as a problem already
+                self._evidence = run_status(self._layout.root, brief=True)
+        return self._evidence is not None or self._fault is not None
 
     def _planned(self) -> Iterator[tuple[str, str]]:
         try:
@@ -163,12 +187,23 @@ class Follower:
             problems.append(
                 f"{tail.unread} lines of events.jsonl cannot be read: damaged, or of a newer version"
             )
+        held, state = is_executed(self._layout.lock), live.state
+        found = self._evidence
+        if not held and self._fault is not None:
+            problems.append(self._fault)
+        if not held and found is not None and found.state is not None:
+            if found.state != (state if state in _ENDED else "interrupted"):
+                problems.append(
+                    f"events.jsonl does not tell all: {found.accepted} of {found.planned} operations have an "
+                    f"accepted result, {found.failed} failed"
+                )
+            state = found.state
         self._sequence += 1
         self.view = RunView(
             sequence=self._sequence,
             name=self._name,
-            held=is_executed(self._layout.lock),
-            told_state=live.state,
+            held=held,
+            told_state=state,
             held_since=self._held_since(),
             phase=live.phase,
             progress=live.progress,
@@ -178,6 +213,7 @@ class Follower:
             news=tuple(self._news),
             problems=tuple(problems),
             is_caught_up=is_caught_up,
+            waits_for=holder_text(live.waits_for) if held and live.is_waiting else None,
         )
         return time.monotonic() + VIEW_SECONDS
 
@@ -232,6 +268,18 @@ class Follower:
     ) -> None:
         self._numbers += 1
         self._news.append(News(self._numbers, event.at, text, is_failure, operation))
+
+
+def last_fault(console: Path) -> str | None:
+    """Return the error that a run's last execution ended with, from the end of its console; None without."""
+    try:
+        with open(console, "rb") as stream:
+            stream.seek(max(stream.seek(0, os.SEEK_END) - _CONSOLE_BYTES, 0))
+            lines = stream.read().decode(errors="replace").splitlines()
+    except OSError:
+        return None
+    said = next((line for line in reversed(lines) if line.startswith((_FAULT, "["))), "")
+    return said.removeprefix(_FAULT) if said.startswith(_FAULT) else None
 
 
 def failure_line(event: OperationFinished) -> str:

@@ -26,6 +26,8 @@ REUSE = Choice("reuse", "New run that takes over every success that still holds"
 INSPECT = Choice("attempts", "Inspect failures")
 SEEN = Choice("monitor", "See how it ran")
 WATCH = Choice("monitor", "Watch it")
+BESIDE = Choice("together", "Run beside it: do not wait; the operations of both are marked as disturbed")
+STOP = Choice("stop", "Stop: wait no longer; a resume goes on with it")
 RESUME = Choice("resume", "Resume: go on, with every verified result kept")
 NEW = Choice("new", "New campaign from a repository")
 _CHECKING = threading.Lock()  # a second press waits for the first check, which holds the run's lock
@@ -38,6 +40,8 @@ def menu_of(row: Row, refusal: str | None = None) -> Sequence[Choice]:
     state = row.status.state
     if state is None:
         return ()
+    if state == "waiting":
+        return (WATCH, BESIDE, STOP, DUPLICATE, FROZEN)
     if row.is_live:
         return (WATCH, RESULTS, QUERIES, ATTEMPTS, DUPLICATE, FROZEN)
     again = (RUN_AGAIN,) if row.manifest is not None else ()

@@ -85,6 +85,10 @@ class RowActions(BoresightScreen[None]):
             self.post_message(screens[answer])
         elif answer == "resume":
             app.resume(path)
+        elif answer == "together":
+            app.steer(path, "together", f"{path.name} runs beside the other campaign; both are marked")
+        elif answer == "stop":
+            app.steer(path, "stop", f"{path.name} waits no longer; r resumes it")
         elif answer == "retry":
             app.retry_failed(path)
         elif answer == "rescore":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,8 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _Stamp = tuple[object, ...]
 _IsCancelled = Callable[[], bool]
+_OnLarge = Callable[[list["Row"], Path], None]
+LARGE_PLAN = 4 * 1024 * 1024  # bytes, of some 20,000 operations: counting them takes a second
 
 
 class Row(NamedTuple):
@@ -86,20 +88,34 @@ class Listing:
         self._read.clear()
         self._found.clear()
 
-    def look(self, is_cancelled: _IsCancelled = lambda: False, *, walk: bool = True) -> list[Row]:
-        """Return the rows as they are now; reads disk. With `walk`, new runs and files are looked for."""
+    def look(
+        self,
+        is_cancelled: _IsCancelled = lambda: False,
+        on_large: _OnLarge = lambda rows, run: None,
+        *,
+        walk: bool = True,
+    ) -> list[Row]:
+        """Return the rows as they are now; reads disk. With `walk`, new runs and files are looked for.
+
+        `on_large` is given the rows so far before a run is read that may take a minute to count.
+        """
         if walk:
             self._runs = list(find_runs(self._folder))
             self._files = list(find_campaign_files(self._folder))
         self._found = {path: self._campaign(path) for path in self._files}
-        by_name = _newest_by_name(found for _, found in self._found.values())
-        read = {}
-        for path in self._runs:
+        read: dict[Path, _Read] = {}
+        for path in sorted(self._runs, key=_plan_bytes):
             if is_cancelled():
                 return []
+            if path not in self._read and _plan_bytes(path) > LARGE_PLAN:
+                on_large(self._rows(read), path)
             if path.is_dir():
                 read[path] = self._run(path)
-        self._read = read
+        self._read = {path: read[path] for path in self._runs if path in read}
+        return self._rows(self._read)
+
+    def _rows(self, read: Mapping[Path, _Read]) -> list[Row]:
+        by_name = _newest_by_name(found for _, found in self._found.values())
         counts: dict[str, int] = {}
         for item in read.values():
             counts[item.status.name] = counts.get(item.status.name, 0) + 1
@@ -128,6 +144,11 @@ class Listing:
         if known is not None and same:
             return _Read(stamp, status, known.best, known.candidates)
         return _Read(stamp, status, _best(layout), _candidates(layout))
+
+
+def _plan_bytes(run: Path) -> int:
+    found = _stat(RunLayout(run).plan)
+    return found[1] if found is not None else 0
 
 
 def _stat(path: Path) -> tuple[int, int] | None:
@@ -177,7 +198,7 @@ def _sentence(status: api.RunStatus, best: str) -> str:
         "failed": f"{name}: {status.failed} of {status.planned} operations failed. Inspect them, or fix and "
         "continue.",
         "complete": f"{name}: all {status.planned} operations accepted.{f' {best}' if best else ''}",
-        "waiting": f"{name} waits until the other campaign on this machine has ended.",
+        "waiting": f"{name} waits for {status.waits_for}.",
         "stalled": f"{name} is held by a process that has said nothing for 10 s or more, at {done}.",
     }
     return words.get(str(status.state), f"{name}: {done} operations accepted, {status.failed} failed.")

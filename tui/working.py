@@ -106,6 +106,14 @@ class WorkingApp(OutwardApp):
         self.changed()
         self.post_message(navigation.ShowMonitor(run))
 
+    @work(thread=True, group="work", exit_on_error=False)
+    def steer(self, run: Path, word: str, said: str) -> None:
+        """Put a word to a run's engine, and say what came of it."""
+        with self._told(f"{run.name} did not take it"):
+            api.ask(run, word)
+            self.call_from_thread(self.tell, said)
+            self.call_from_thread(self.changed)
+
     @work(thread=True, group="begin", exit_on_error=False)
     def start_sample(self) -> None:
         """Make the bundled sample's bank and campaign in the folder, and run it."""

@@ -21,6 +21,7 @@ from core.repositories import RepositoryEntry
 
 RULE = "commit_paths"
 MOST_COMMITS = 20_000  # the newest that are looked at
+_TEXT_BYTES = 8000  # that Git looks at for a NUL
 
 
 class _Said(NamedTuple):
@@ -36,12 +37,12 @@ def derive_history(repository: GitRepository, entry: RepositoryEntry) -> Derivat
     """
     commit = repository.resolve(entry.commit) if entry.commit is not None else repository.head()
     left_out: Counter[str] = Counter()
-    present = frozenset(item.path for item in repository.entries(commit) if item.is_file)
     looked_at = ancestors(repository, commit, MOST_COMMITS)
     if len(looked_at) == MOST_COMMITS:
         left_out["beyond_limit"] = count_ancestors(repository, commit) - MOST_COMMITS
     said = dict(_said(repository, looked_at, left_out))
-    cases = tuple(_cases(repository, said, present, left_out, entry.label, commit))
+    files = _Files(repository, commit)
+    cases = tuple(_cases(repository, said, files, left_out, entry.label, commit))
     return Derivation(
         label=entry.label,
         commit=commit,
@@ -70,14 +71,14 @@ def _said(
 def _cases(
     repository: GitRepository,
     said: dict[str, _Said],
-    present: frozenset[bytes],
+    files: _Files,
     left_out: Counter[str],
     label: str,
     commit: str,
 ) -> Iterator[Case]:
     asked: set[str] = set()
     for oid, changed in changes(repository, list(said)):
-        targets = _targets(changed, present, left_out)
+        targets = _targets(changed, files, left_out)
         subject, digest = said[oid]
         if targets and subject in asked:
             left_out["repeated_subject"] += 1
@@ -96,16 +97,14 @@ def _cases(
             )
 
 
-def _targets(
-    changed: Sequence[Change], present: frozenset[bytes], left_out: Counter[str]
-) -> tuple[Target, ...]:
+def _targets(changed: Sequence[Change], files: _Files, left_out: Counter[str]) -> tuple[Target, ...]:
     """Return the files to ask for, by path; none where the commit yields no case, which is counted."""
     if not changed or len(changed) > MOST_FILES:
         left_out["too_many_files" if changed else "no_file"] += 1
         return ()
     paths = []
     for change in changed:
-        reason, path = _usable(change, present)
+        reason, path = files.usable(change)
         if reason is None:
             paths.append(path)
         else:
@@ -115,16 +114,37 @@ def _targets(
     return tuple(Target(path, 0, "file") for path in sorted(paths))
 
 
-def _usable(change: Change, present: frozenset[bytes]) -> tuple[str | None, str]:
-    """Return why a changed path is not asked for, if it is not, and the path as text."""
-    if change.mode and not change.is_file:
-        return "not_a_file", ""
-    if not change.mode or change.path not in present:
-        return "deleted_file", ""
-    try:
-        path = change.path.decode("utf-8")
-    except UnicodeDecodeError:
-        return "path_unusable", ""
-    if path_fault(path) is not None:
-        return "path_unusable", path
-    return ("housekeeping_file" if is_housekeeping(path) else None), path
+class _Files:
+    """The regular files of the pinned commit."""
+
+    def __init__(self, repository: GitRepository, commit: str) -> None:
+        self._repository = repository
+        self._oids = {item.path: item.oid for item in repository.entries(commit) if item.is_file}
+        self._binary: dict[str, bool] = {}
+
+    def usable(self, change: Change) -> tuple[str | None, str]:
+        """Return why a changed path is not asked for, if it is not, and the path as text."""
+        if change.mode and not change.is_file:
+            return "not_a_file", ""
+        if not change.mode or change.path not in self._oids:
+            return "deleted_file", ""
+        try:
+            path = change.path.decode("utf-8")
+        except UnicodeDecodeError:
+            return "path_unusable", ""
+        if path_fault(path) is not None:
+            return "path_unusable", path
+        if is_housekeeping(path):
+            return "housekeeping_file", path
+        return ("binary_file" if self._is_binary(self._oids[change.path]) else None), path
+
+    def _is_binary(self, oid: str) -> bool:
+        """Tell whether a NUL stands among a blob's first bytes, which is Git's own rule."""
+        if oid not in self._binary:
+            first = b""
+            for chunk in self._repository.blob_chunks(
+                oid
+            ):  # to its end, as a broken-off read costs a process
+                first = first or chunk[:_TEXT_BYTES]
+            self._binary[oid] = b"\0" in first
+        return self._binary[oid]

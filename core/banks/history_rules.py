@@ -18,6 +18,7 @@ FEWEST_WORDS = 3  # of two letters or more, without a prefix such as `fix(core):
 
 LEFT_OUT: Mapping[str, str] = {
     "beyond_limit": "commits older than the newest that are looked at",
+    "binary_file": "changed files that are no text, so that no words lead to them",
     "bot": "commits by bots",
     "deleted_file": "changed files that the commit deleted, or that are gone at the pinned commit",
     "history_cut": "commits at which a shallow clone ends, so that what they changed is not here",

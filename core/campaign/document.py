@@ -98,10 +98,6 @@ class CampaignDocument:
             return
         self.fault, self.data, self._good = None, data, text
 
-    def restore(self) -> None:
-        """Go back to the last valid text."""
-        self.text, self.fault = self._good, None
-
     def get(self, place: Place, default: Any = None) -> Any:
         """Return the value at a place, or `default` where there is none."""
         found: Any = self.data
@@ -179,8 +175,7 @@ class CampaignDocument:
         """Make a change in the text alone; where its layout does not let that be, in tomlkit's document."""
         if self.fault is not None:
             raise InputError(
-                f"line {self.fault.line} is not valid TOML, so no field can be set; mend it, or go back to "
-                "the last valid text"
+                f"line {self.fault.line} is not valid TOML, so no field can be set; mend it first, as TOML"
             )
         try:
             wanted = copy.deepcopy(self.data)

@@ -21,7 +21,6 @@ from core.text import printable
 LONGEST_TYPED = 2000  # characters of a value that a field holds
 _LONGEST_NUMBER = 40
 _LARGEST = 2**63 - 1  # a limit that only says what TOML can hold
-_SIMPLE = frozenset({"text", "integer", "number", "choice"})
 
 FieldKind = Literal["text", "integer", "number", "flag", "choice", "list", "snippet"]
 """How a field is filled in: `list` is texts or numbers in a row, `snippet` anything else, as TOML."""

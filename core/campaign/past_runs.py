@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.banks.case import Case
 from core.errors import BoresightError
-from core.outcomes import planned_cases as planned_bank
+from core.outcomes import planned_cases
 from core.run.layout import find_runs
 from core.run.record import RunRecord, read_cases, read_run
 from core.scoring.records import PlannedCase
@@ -95,7 +94,7 @@ class PastRun:
     def planned_cases(self) -> tuple[PlannedCase, ...]:
         """Return the cases of its bank, none where that cannot be read."""
         try:
-            return planned_bank(read_cases(self._record))
+            return planned_cases(read_cases(self._record))
         except (BoresightError, OSError):
             return ()
 
@@ -125,16 +124,6 @@ def earlier_runs(folder: Path, name: str) -> tuple[Path, ...]:
         if record.about.get("name") == name:
             found.append((str(record.about.get("created_at", "")), path))
     return tuple(path for _, path in sorted(found, reverse=True))
-
-
-def planned_cases(cases: Sequence[Case]) -> tuple[PlannedCase, ...]:
-    """Return cases as scoring knows them."""
-    return tuple(
-        PlannedCase(
-            case.id, case.repo, case.intent, case.channel, tuple(target.path for target in case.targets)
-        )
-        for case in cases
-    )
 
 
 def _key(entry: Mapping[str, Any]) -> str:

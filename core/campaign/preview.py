@@ -13,9 +13,9 @@ from core.banks.pinning import fitted
 from core.banks.reading import read_bank
 from core.campaign.jobs import create_retrievers
 from core.campaign.manifest import Campaign
-from core.campaign.past_runs import PastRun, PastTimes, past_runs, planned_cases
+from core.campaign.past_runs import PastRun, PastTimes, past_runs
 from core.campaign.plan import make_plan
-from core.outcomes import planned_cases as planned_bank
+from core.outcomes import planned_case, planned_cases
 from core.retrievers.protocol import Features
 from core.scoring.records import PlannedCase
 from core.scoring.significance import POWER_FACTOR, SMALLEST_UNITS_FOR_POWER
@@ -88,7 +88,7 @@ def preview(campaign: Campaign, folder: Path) -> Preview:
 
 def assumed_detectable(cases: Sequence[Case]) -> Detectable:
     """Return what a bank of these cases could show if ASSUMED_SHARE of them came out differently."""
-    return _from_variance(planned_cases(cases), ASSUMED_SHARE, ASSUMED_SHARE, None)
+    return _from_variance(tuple(map(planned_case, cases)), ASSUMED_SHARE, ASSUMED_SHARE, None)
 
 
 def spread(cases: Sequence[PlannedCase]) -> float:
@@ -145,7 +145,7 @@ def _detectable(campaign: Campaign, bank: Bank, runs: Sequence[PastRun]) -> Dete
     told = list(_past_variances(campaign, alike))
     if told:
         variance, share, source = max(told, key=lambda found: found[0])
-    return _from_variance(planned_bank(bank), variance, share, source)
+    return _from_variance(planned_cases(bank), variance, share, source)
 
 
 def _from_variance(

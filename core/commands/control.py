@@ -13,7 +13,7 @@ from core.commands.output import say
 from core.errors import Exit
 from core.progress import display_for
 from core.run.control import NobodyListensError, ask
-from core.run.events import CampaignFinished
+from core.run.events import CampaignFinished, holder_text
 from core.run.follow import follow_run
 from core.run.record import read_run
 from core.text import printable
@@ -21,6 +21,7 @@ from core.text import printable
 _SAID = {
     "pause": "pausing after the operation under way; `boresight continue` goes on",
     "continue": "going on",
+    "together": "running beside the other campaign; the operations of both are marked as disturbed",
     "stop": "stopping: the operation under way is ended and kept as stopped",
     "stop-now": "stopping at once",
 }
@@ -44,6 +45,8 @@ def status(arguments: argparse.Namespace) -> int:
         say(f"{found.accepted} of {found.planned} operations accepted, {found.failed} failed")
         if engine:
             say(f"hosted by process {engine['pid']}, {engine['reused']} verified results reused")
+            if engine["state"] == "waiting":
+                say(f"it waits for {found.waits_for or holder_text(None)}")
         else:
             say("nobody listens: no engine is running this run now")
         if found.updated_at:
@@ -57,8 +60,8 @@ def pause(arguments: argparse.Namespace) -> int:
 
 
 def go_on(arguments: argparse.Namespace) -> int:
-    """Let a paused run go on."""
-    return _say(arguments.run, "continue")
+    """Let a paused run go on, or one that waits run beside what it waits for."""
+    return _say(arguments.run, "together" if arguments.together else "continue")
 
 
 def stop(arguments: argparse.Namespace) -> int:

@@ -11,13 +11,14 @@ from core import api
 from core.commands.output import narrate, say, table
 from core.commands.results import bank_format_of, say_results
 from core.commands.ticker import Ticker
-from core.errors import BoresightError, BusyError, Exit, InputError
+from core.errors import BusyError, Exit, InputError
 from core.rankings import RunReader
 from core.reports.wording import size
-from core.run.disk import cell_states, free_states
+from core.run.cleaning import clean_state
+from core.run.disk import cell_states
 from core.run.evidence import read_result
 from core.run.layout import INDEX
-from core.run.lock import RunLock, is_held
+from core.run.lock import is_held
 from core.run.record import read_run
 from core.text import printable
 
@@ -90,29 +91,16 @@ def clean(arguments: argparse.Namespace) -> int:
         raise InputError("nothing to clean was named; add --state for the retrievers' indexes")
     reader = RunReader(arguments.run)
     layout = reader.layout
-    lock = RunLock(layout.lock)
-    if arguments.yes:
-        lock.acquire()
-    elif is_held(layout.lock):
+    if is_held(layout.lock):
         raise BusyError(
             f"{layout.root}: a process writes to this run; wait until it ends, or stop it: "
             f"boresight stop {layout.root}"
         )
-    try:
-        freed = _show_states(reader)
-        if not arguments.yes:
-            if freed:
-                narrate(f"Nothing was removed. To free this: boresight clean {layout.root} --state --yes")
-            return Exit.DONE
-        free_states(layout)
-    except OSError as error:
-        raise BoresightError(
-            f"{printable(str(error.filename or layout.root))}: cannot be removed: {error.strerror or error}; "
-            "give the rights back and clean again; all evidence is whole"
-        ) from None
-    finally:
-        lock.release()
-    say(f"Freed {size(freed)}.")
+    taken = _show_states(reader)
+    if arguments.yes:
+        say(f"Freed {size(clean_state(arguments.run))}.")
+    elif taken:
+        narrate(f"Nothing was removed. To free this: boresight clean {layout.root} --state --yes")
     return Exit.DONE
 
 

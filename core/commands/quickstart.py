@@ -43,6 +43,7 @@ def quickstart(arguments: argparse.Namespace) -> int:
         ("evidence", opened.layout.operations),
     ):
         say(f"  {what:<9} {printable(str(_near(path, folder)))}")
+    say("Look closer in the app: boresight")
     say("Next: edit the campaign, then: boresight run CAMPAIGN --output NEW-DIRECTORY")
     say_results(opened.bank.format, _near(opened.layout.root, folder))
     return ended.exit_code
@@ -66,8 +67,8 @@ def _graded(inputs: Path) -> tuple[Path, Path]:
     """Write the sample's graded bank and its campaign; return both files."""
     made = write_graded_inputs(inputs)
     narrate(
-        f"The sample project at {str(made.entry.commit)[:12]}: {made.questions} graded questions, each with a "
-        "grade for every module and the facts that an answer must hold."
+        f"The sample project at {str(made.entry.commit)[:12]}: {made.questions} graded questions, each with "
+        "a grade for every module and the facts that an answer must hold."
     )
     return made.bank, made.campaign
 

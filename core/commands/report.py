@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -90,8 +91,9 @@ def print_report(rescored: api.Rescored, form: str) -> None:
         from rich.console import Console
 
         console = Console(highlight=False)
+        run = shlex.quote(printable(str(rescored.reader.layout.root)))
         with console.capture() as drawn:
-            console.print(Leaderboard(board, facts, rescored.examples, graded))
+            console.print(Leaderboard(board, facts, rescored.examples, graded, run))
         write([drawn.get()])
     elif form == "md":
         write([markdown(board, facts, rescored.examples, graded)])

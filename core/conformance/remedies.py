@@ -13,7 +13,8 @@ _REMEDIES: Mapping[str, str] = {
     "killed_by_signal": "find out what ended it: a crash of the tool itself, or a system short of memory",
     "nonzero_exit": "run the command by hand to see what it complains of; where that status only means that "
     "nothing was found, add it to config.empty_exit_codes",
-    "timeout": "find out what it waits for, or raise limits.query_timeout (an index: limits.index_timeout)",
+    "timeout": "find out what it waits for, or raise limits.query_timeout (an index: limits.index_timeout); "
+    "a session must end each answer with a newline and flush it",
     "output_limit": "let it honour {limit}, or raise limits.max_output_bytes",
     "session_ended": "the process must answer lines until its input ends; see what it wrote to stderr",
     "surplus_output": "print one line for each request on stdout, and everything else on stderr",

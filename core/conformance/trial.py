@@ -124,7 +124,7 @@ class Trial:
         validation = cell.judge(INDEX, measurement, attempt)
         try:
             changed = None if self.retriever.features.writes_repository else restored_tree(cell)
-        except IdentityError:  # files that are tracked; nothing more is asked of a tree that is not the commit's
+        except IdentityError:  # tracked files, which cannot be brought back
             told = "; ".join(self.changed_files()[:3])
             validation = Validation(
                 "failed",

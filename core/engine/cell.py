@@ -201,9 +201,7 @@ def make_cell(record: RunRecord, candidate: str, repository: str, retriever: Ret
     identity = record.cell(candidate, repository)
     depth, probe_depth = record.controls["depth"], record.probe_depth
     private = repository in record.private
-    return Cell(
-        candidate, repository, identity, retriever, record.layout, place, depth, probe_depth, private
-    )
+    return Cell(candidate, repository, identity, retriever, record.layout, place, depth, probe_depth, private)
 
 
 def make_cells(record: RunRecord, retrievers: Mapping[str, Retriever]) -> dict[str, Cell]:

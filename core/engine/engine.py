@@ -18,7 +18,16 @@ from core.engine.executor import Executor, demand_unchanged_tree, prepare_state,
 from core.engine.narrator import PHASES, Narrator
 from core.errors import RunError
 from core.retrievers.protocol import UnpassableError
-from core.run.events import NOT_CHOSEN, CampaignFinished, Event, EventLog, EventStream, Progress, State
+from core.run.events import (
+    NOT_CHOSEN,
+    CampaignFinished,
+    Event,
+    EventLog,
+    EventStream,
+    Holder,
+    Progress,
+    State,
+)
 from core.run.evidence import (
     Acceptance,
     Attempt,
@@ -56,6 +65,7 @@ class Job:
     limits: Limits
     lock_descriptor: int | None
     admitted: Callable[[], Awaitable[bool]]  # whether measuring may begin; asked every second until it may
+    holder: Callable[[], Awaitable[Holder | None]]  # the campaign that is waited for, as far as it is known
     is_disturbed: Callable[[], bool]  # whether another campaign runs on this machine
     score: Callable[[], None]  # derives the reports once all is measured; called in a thread
     resumed: bool = False
@@ -94,6 +104,11 @@ class Engine:
         if self._waiting:
             return "waiting"
         return "paused" if self._paused else "running"
+
+    @property
+    def waits_for(self) -> Holder | None:
+        """The campaign that this one waits for; None where it waits for none, or for one without a name."""
+        return self._narrator.waits_for
 
     @property
     def progress(self) -> Progress:
@@ -150,7 +165,9 @@ class Engine:
 
     async def _wait_for_admission(self) -> None:
         while not await self._job.admitted() and not self._stopping:
+            self._narrator.waits_for = await self._job.holder()
             await asyncio.sleep(ADMISSION_SECONDS)
+        self._narrator.waits_for = None
         self._waiting = False
 
     async def _verify(self) -> None:

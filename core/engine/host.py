@@ -15,15 +15,26 @@ from core.campaign.jobs import OpenRun
 from core.durable import write_durably
 from core.engine.cell import make_cells
 from core.engine.engine import Engine, Job, follow, refused
-from core.engine.machine import Machine
+from core.engine.machine import Machine, holder
 from core.errors import BoresightError, Exit, is_thread_refusal
 from core.progress import LineDisplay
 from core.reports.verdict import headline_text
 from core.rescoring import rescore
 from core.run.control import ControlServer
-from core.run.events import Event, EventLog, EventStream, SourceFrozen, State
+from core.run.events import (
+    LONGEST_PATH,
+    Event,
+    EventLog,
+    EventStream,
+    Holder,
+    SourceFrozen,
+    State,
+    holder_text,
+)
+from core.text import printable
 
 OnEvent = Callable[[Event], None]
+_BESIDE = "until that has ended; `boresight continue --together RUN` lets it run beside, and both are marked"
 
 
 class Ended(NamedTuple):
@@ -92,6 +103,7 @@ def make_job(run: OpenRun, host: _Host) -> Job:
         limits=run.limits,
         lock_descriptor=run.lock.descriptor,
         admitted=host.admitted,
+        holder=holder,
         is_disturbed=host.is_disturbed,
         score=host.score,
         resumed=run.resumed,
@@ -103,7 +115,7 @@ class _Host:
     def __init__(self, run: OpenRun, log: EventLog, *, together: bool, signals: bool) -> None:
         self._run = run
         self._log = log
-        self._machine = Machine()
+        self._machine = Machine(self.told)
         self._together = together
         stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signals else ()
         # What was ignored on purpose, as by nohup, stays ignored.
@@ -139,6 +151,11 @@ class _Host:
             return True
         return await self._machine.try_own()
 
+    def told(self) -> Holder:
+        """Return what campaigns that wait for this one may know of it."""
+        path = printable(str(self._run.layout.root))[:LONGEST_PATH]
+        return Holder(run=path, pid=os.getpid(), progress=self._engine.progress)
+
     def is_disturbed(self) -> bool:
         """Whether another campaign runs on this machine now."""
         return self._machine.disturbed
@@ -165,11 +182,24 @@ class _Host:
             engine.pause()
         elif word == "continue":
             engine.go_on()
+            if engine.state == "waiting" and not self._together:
+                return {"ok": False, "problem": f"waits for {holder_text(engine.waits_for)} {_BESIDE}"}
+        elif word == "together":
+            if engine.state != "waiting":
+                return {"ok": False, "problem": f"it waits for no other campaign: it is {engine.state}"}
+            self._together = True
         elif word in {"stop", "stop-now"}:
             self._stop(force=word == "stop-now")
         elif word != "status":
             return {"ok": False, "problem": f"unknown word {word[:40]!r}"}
-        return {"ok": True, "pid": os.getpid(), "state": engine.state, **engine.progress.model_dump()}
+        waits = {"waits_for": engine.waits_for.model_dump()} if engine.waits_for is not None else {}
+        return {
+            "ok": True,
+            "pid": os.getpid(),
+            "state": engine.state,
+            **waits,
+            **engine.progress.model_dump(),
+        }
 
     def _stop(self, force: bool = False) -> None:
         if (force or self._stops) and self._task is not None:

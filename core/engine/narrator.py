@@ -15,6 +15,7 @@ from core.run.events import (
     CellFinished,
     EventLog,
     Heartbeat,
+    Holder,
     OperationFinished,
     OperationStarted,
     Paused,
@@ -52,6 +53,7 @@ class Narrator:
         self._cell: Cell | None = None
         self._since = 0.0
         self._rss_bytes: int | None = None
+        self.waits_for: Holder | None = None
 
     @contextlib.contextmanager
     def phase(self, phase: Phase, cell: Cell | None = None) -> Iterator[None]:
@@ -74,6 +76,7 @@ class Narrator:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             beat = Heartbeat(
                 state=state(),
+                waits_for=self.waits_for,
                 candidate=self._cell.candidate if self._cell else None,
                 repository=self._cell.repository if self._cell else None,
                 phase=self._phase,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from core.reports.markup import table, text
-from core.reports.standing import standing
+from core.reports.standing import is_unanswered, standing
 from core.reports.wording import DASH, count, metric
 from core.scoring.records import GroupScore, Scoreboard
 
@@ -85,7 +85,7 @@ def _groups(
 
 
 def _three(group: GroupScore | None) -> list[str]:
-    if group is None:
+    if group is None or is_unanswered(group.counts):
         return [DASH] * 3
     macro = group.macro
     return [metric(value) for value in (macro[1].hit, macro[5].recall, macro[10].mrr)]

@@ -11,13 +11,14 @@ from core.reports.drawing import drawn, drawn_sentence, drawn_table
 from core.reports.examples import Example, Outcome, place
 from core.reports.facts import RunFacts
 from core.reports.graded_tables import graded_tables
-from core.reports.standing import is_untold, standing
+from core.reports.standing import is_unanswered, is_untold, standing
 from core.reports.verdict import headline
 from core.reports.wording import (
-    decision_words,
+    decision_alone,
     difference,
     disturbance,
     interval,
+    lost_metric,
     mebibytes,
     metric,
     metric_name,
@@ -49,10 +50,13 @@ class Leaderboard:
         about: RunFacts,
         examples: Sequence[Example] = (),
         graded: GradedBoard | None = None,
+        run: str = "RUN",
     ) -> None:
+        """`run` is the run's path, for commands to copy."""
         self._board = board
         self._about = about
         self._graded = graded
+        self._run = run
         self._disturbed = disturbance(*about.disturbed)
         public = [example for example in examples if example.repository not in about.private]
         self._example = public[0] if public else None
@@ -73,7 +77,7 @@ class Leaderboard:
             yield from self._disagreement(self._example)
 
     def _sentences(self) -> Iterator[Text]:
-        for sentence in headline(self._board):
+        for sentence in headline(self._board, self._run):
             yield drawn_sentence(sentence)
         board = self._board
         one_rule = all(c.level == board.level for c in board.comparisons.values())
@@ -89,7 +93,7 @@ class Leaderboard:
             score = board.candidates[name]
             table.add_row(
                 drawn(name, "bold"),
-                drawn(metric(score.macro[1].hit)),
+                drawn(metric(None if is_unanswered(score.counts) else score.macro[1].hit)),
                 drawn(_with_interval(score, 5, "recall")),
                 drawn(_with_interval(score, 10, "mrr")),
             )
@@ -104,14 +108,15 @@ class Leaderboard:
                 continue
             found = board.comparisons[name]
             style = "green" if found.decision == "quality_profile_candidate" else ""
-            lines = ((name, _decision(board, found)), ("", support_word(found)))
+            lines = ((name, _decision(board, found)), ("", _support(found)))
             untold = is_untold(board, found)
+            unknown = any(is_unanswered(board.candidates[each].counts) for each in (name, found.baseline))
             for (own, words), d in zip(lines, (found.recall_at_5, found.mrr_at_10), strict=True):
                 table.add_row(
                     drawn(own, "bold"),
                     drawn(words, style),
                     drawn(metric_name(d)),
-                    drawn(difference(d.difference)),
+                    drawn(difference(None if unknown else d.difference)),
                     drawn(interval(d.interval, signed=True)),
                     drawn(p_value(None if untold else d.p_holm)),
                 )
@@ -141,9 +146,15 @@ class Leaderboard:
 
 
 def _decision(board: Scoreboard, found: Comparison) -> str:
-    words = decision_words(found)
+    words = decision_alone(found)
     coarser = found.level != board.level and board.sought != "relevant module"
     return f"{words} ({found.level} rule)" if coarser else words
+
+
+def _support(found: Comparison) -> str:
+    """Name the metric of a loss, as the decision stands on the line of the other one."""
+    lost = lost_metric(found)
+    return f"in {lost}, {support_word(found)}" if lost else support_word(found)
 
 
 def _told(outcome: Outcome) -> str:
@@ -159,4 +170,5 @@ def _told(outcome: Outcome) -> str:
 
 
 def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:
-    return with_interval(getattr(score.macro[cutoff], name), score.intervals[cutoff][name])
+    value = None if is_unanswered(score.counts) else getattr(score.macro[cutoff], name)
+    return with_interval(value, score.intervals[cutoff][name])

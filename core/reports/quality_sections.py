@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from core.ranking import LEVELS
 from core.reports.examples import Example, place
 from core.reports.markup import code, table, text
-from core.reports.standing import is_untold, standing
+from core.reports.standing import is_unanswered, is_untold, standing
 from core.reports.wording import (
     DASH,
     DECISION_WORDS,
@@ -142,8 +142,8 @@ def levels(board: Scoreboard) -> Lines:
     yield ""
     yield (
         "*exact*: path, line and kind agree; *span*: the target's line lies within the result; *file*: the "
-        "path agrees, and ranks count files. Lines per hit: source lines in the first ten results for each case found in them, here "
-        f"by the *{board.level}* rule."
+        "path agrees, and ranks count files. Lines per hit: source lines in the first ten results for each "
+        f"case found in them, here by the *{board.level}* rule."
     )
     yield ""
     shown = [level for level in LEVELS if any(level in s.levels for s in board.candidates.values())]
@@ -208,6 +208,8 @@ def _standing_row(board: Scoreboard, name: str) -> list[str]:
 
 
 def _with_interval(score: CandidateScore, cutoff: int, name: MetricName) -> str:
+    if is_unanswered(score.counts):
+        return DASH
     value = metric(getattr(score.macro[cutoff], name))
     return f"{value} ({interval(score.intervals[cutoff][name])})"
 

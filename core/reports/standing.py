@@ -53,6 +53,14 @@ def is_barely_run(board: Scoreboard) -> bool:
     return hardly_answered(QueryCounts(*map(sum, zip(*counts, strict=True))))
 
 
+def is_unanswered(counts: QueryCounts) -> bool:
+    """Tell whether a candidate answered nothing yet, so that a metric of it would be a zero that nobody measured.
+
+    Where everything failed and nothing is left to ask, the zero is the result.
+    """
+    return counts.answered == 0 and counts.missing > 0
+
+
 def is_untold(board: Scoreboard, found: Comparison) -> bool:
     """Tell whether one of a comparison's two candidates answered under half of its queries."""
     return any(hardly_answered(board.candidates[name].counts) for name in (found.candidate, found.baseline))

@@ -24,20 +24,21 @@ from core.scoring.records import CandidateScore, Comparison, Scoreboard
 from core.text import printable
 
 
-def headline(board: Scoreboard) -> tuple[Sentence, ...]:
+def headline(board: Scoreboard, run: str = "RUN") -> tuple[Sentence, ...]:
     """Return the answer: one sentence that gives it, then those that complete it.
 
-    A run of which hardly anything was answered has no answer: then only that is said, and how to go on.
+    A run of which hardly anything was answered has no answer: then only that is said, and how to go on with
+    `run`, its path.
     """
     not_gold: tuple[Sentence, ...] = ((NOT_GOLD,),) if board.sought == "changed file" else ()
-    return (*not_gold, *_answer(board))
+    return (*not_gold, *_answer(board, run))
 
 
-def _answer(board: Scoreboard) -> tuple[Sentence, ...]:
+def _answer(board: Scoreboard, run: str) -> tuple[Sentence, ...]:
     if board.cases == 0 or not board.candidates:
         return (("Nothing was planned, so nothing was measured.",),)
     if is_barely_run(board):
-        return _barely_run(board)
+        return _barely_run(board, run)
     if board.baseline is None or not board.comparisons:
         return (*_incomplete(board), *_without_baseline(board))
     return _against_baseline(board, board.baseline)
@@ -48,13 +49,13 @@ def headline_text(board: Scoreboard) -> str:
     return "\n".join(printable(plain(sentence)) for sentence in headline(board))
 
 
-def _barely_run(board: Scoreboard) -> tuple[Sentence, ...]:
+def _barely_run(board: Scoreboard, run: str) -> tuple[Sentence, ...]:
     told: list[Sentence] = [(f"{_accepted(board)}; there is no verdict before more is answered.",)]
     if board.comparisons:  # without any, the cautions name what is missing
         gaps = [gap for score in board.candidates.values() for gap in coverage_gaps(score)]
         told.append((f"Needs more data: {some(gaps, 'gap')}.",))
     if progress(board).missing:
-        told.append(("To run what is missing: boresight resume RUN",))
+        told.append((f"To run what is missing: boresight resume {run}",))
     return tuple(told)
 
 

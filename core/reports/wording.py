@@ -138,8 +138,10 @@ def interval(value: Interval | None, *, signed: bool = False) -> str:
     return f"{write(value.low)} to {write(value.high)}"
 
 
-def with_interval(value: float, ends: Interval | None) -> str:
+def with_interval(value: float | None, ends: Interval | None) -> str:
     """Write a metric with its interval beside it, `.812 (.741–.880)`, or a dash for one that is not known."""
+    if value is None:
+        return DASH
     return (
         f"{metric(value)} ({metric(ends.low)}–{metric(ends.high)})" if ends else f"{metric(value)} ({DASH})"
     )
@@ -267,12 +269,28 @@ def some(things: Sequence[str], one: str, many: str | None = None) -> str:
 
 
 def decision_words(comparison: Comparison) -> str:
+    """Write a decision: `material gain`; a loss with its metric where it is one: `significant loss (MRR@10)`."""
+    lost = lost_metric(comparison)
+    return f"{decision_alone(comparison)} ({lost})" if lost else decision_alone(comparison)
+
+
+def decision_alone(comparison: Comparison) -> str:
     """Write a decision: `material gain`; a rejection for a significant loss says `significant loss`."""
     words = DECISION_WORDS[comparison.decision]
-    lost = is_sure_loss(comparison.recall_at_5) or is_sure_loss(comparison.mrr_at_10)
-    if comparison.decision == "rejected" and lost:
+    if comparison.decision == "rejected" and _lost(comparison):
         return "significant loss"
-    return f"{words} and loss" if comparison.decision == "quality_profile_candidate" and lost else words
+    gained = comparison.decision == "quality_profile_candidate"
+    return f"{words} and loss" if gained and _lost(comparison) else words
+
+
+def lost_metric(comparison: Comparison) -> str:
+    """Name the metric of the loss that a decision tells of; nothing where there is none, or both are lost."""
+    lost = _lost(comparison) if comparison.decision in {"rejected", "quality_profile_candidate"} else []
+    return metric_name(lost[0]) if len(lost) == 1 else ""
+
+
+def _lost(comparison: Comparison) -> list[Difference]:
+    return [found for found in (comparison.recall_at_5, comparison.mrr_at_10) if is_sure_loss(found)]
 
 
 def support_word(comparison: Comparison) -> str:

@@ -16,9 +16,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from core.text import printable
+
 Phase = Literal["freezing", "indexing", "verifying", "querying", "probing", "scoring"]
 State = Literal["waiting", "running", "paused", "stopping", "stalled", "interrupted", "failed", "complete"]
 QUEUE_LIMIT = 1024
+LONGEST_PATH = 4096
 NOT_CHOSEN = "not_chosen"  # error class of what a retry of other operations leaves as it is
 
 
@@ -31,6 +34,26 @@ class Progress(BaseModel):
     planned: int = 0
     reused: int = 0
     failed: int = 0
+
+
+class Holder(BaseModel):
+    """The run that measures on this machine while others wait; its path is absolute."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    run: str = Field(max_length=LONGEST_PATH)
+    pid: int
+    progress: Progress = Progress()
+
+    def __str__(self) -> str:
+        """Say which run it is, and how far it is."""
+        done = f", {self.progress.completed} of {self.progress.planned} operations"
+        return f"{printable(self.run)} (pid {self.pid}{done if self.progress.planned else ''})"
+
+
+def holder_text(holder: Holder | None) -> str:
+    """Say what a run waits for, as far as that is known."""
+    return str(holder) if holder is not None else "another campaign on this machine"
 
 
 class _Event(BaseModel):
@@ -83,10 +106,14 @@ class OperationStarted(_OfOperation):
 
 
 class Heartbeat(_Event):
-    """Every second while the engine lives; elapsed seconds are those of the operation under way."""
+    """Every second while the engine lives; elapsed seconds are those of the operation under way.
+
+    `waits_for` is there while another campaign measures on this machine that says which it is.
+    """
 
     type: Literal["heartbeat"] = "heartbeat"
     state: State = "running"
+    waits_for: Holder | None = None
     candidate: str | None = None
     repository: str | None = None
     phase: Phase | None = None

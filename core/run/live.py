@@ -13,6 +13,7 @@ from core.run.events import (
     CampaignStarted,
     Event,
     Heartbeat,
+    Holder,
     OperationFinished,
     OperationStarted,
     Paused,
@@ -59,6 +60,8 @@ class LiveRun:
             self.total += 1
         self.progress = Progress(planned=self.total)
         self.state: State = "waiting"
+        self.is_waiting = False  # for another campaign, as its latest event tells
+        self.waits_for: Holder | None = None
         self.phase: Phase | None = None
         self.current: LiveCell | None = None  # whose operation is under way
         self.started_at: datetime | None = None
@@ -68,6 +71,7 @@ class LiveRun:
     def take(self, event: Event) -> None:
         """Bring the state up to date with one event."""
         self.last_at = event.at
+        self.is_waiting = isinstance(event, Heartbeat) and event.state == "waiting"
         if isinstance(event, CampaignStarted):
             self._begin(event)
         elif isinstance(event, Heartbeat):
@@ -95,6 +99,7 @@ class LiveRun:
 
     def _beat(self, event: Heartbeat) -> None:
         self.state, self.phase, self.progress = event.state, event.phase, event.progress
+        self.waits_for = event.waits_for
         if event.candidate is None or event.repository is None:
             return
         cell = self._cell(event.candidate, event.repository)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from tests.bench.row import Row, machine, table
 
 # Quiet ones last: the disk settles while the others run.
-NAMES = ("bank", "startup", "scoring", "dense", "resume", "browse", "supervisor", "engine")
+NAMES = ("bank", "startup", "scoring", "dense", "resume", "browse", "app", "supervisor", "engine")
 
 
 def main(names: Sequence[str]) -> int:

@@ -6,30 +6,26 @@ they are in the machine's memory as far as that reaches.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from pathlib import Path
 from statistics import median
 
 from core.browse.index import open_index
-from tests.bench.generate import Shape, generate
+from tests.bench.big import CANDIDATES, CASES, big_run
 from tests.bench.row import Row, cpu_seconds, seconds
 
-CASES = 100_000
-CANDIDATES = 3
 OPENINGS = 9
 
 
 def rows() -> list[Row]:
     """Return the rows of building the index and of opening it."""
-    with tempfile.TemporaryDirectory(prefix="boresight-bench-") as folder:
-        run = generate(Path(folder, "made"), Shape(CASES, CANDIDATES, probes=False))
-        start, start_cpu = time.perf_counter(), cpu_seconds()
-        with open_index(run) as index:
-            built = time.perf_counter() - start
-            results = index.count() * CANDIDATES
-            built_cpu = cpu_seconds() - start_cpu
-        opened = [seconds(lambda: _first_page(run)) * 1e3 for _ in range(OPENINGS)]
+    run = big_run()
+    start, start_cpu = time.perf_counter(), cpu_seconds()
+    with open_index(run) as index:
+        built = time.perf_counter() - start
+        results = index.count() * CANDIDATES
+        built_cpu = cpu_seconds() - start_cpu
+    opened = [seconds(lambda: _first_page(run)) * 1e3 for _ in range(OPENINGS)]
     return [
         Row(
             f"index.sqlite of {CASES:,} cases × {CANDIDATES}",

@@ -77,13 +77,16 @@ def measure(*, session: bool) -> Cost:
 @contextmanager
 def known_retriever() -> Iterator[None]:
     """Make the retriever `instant` known beside the real ones, and wait for no other campaign."""
-    path, name = core.retrievers.__path__, machine.NAME
+    path, before = core.retrievers.__path__, os.environ.get(machine.VARIABLE)
     core.retrievers.__path__ = [*path, str(Path(__file__).parent / "retrievers")]
-    machine.NAME = f"\0boresight-bench-{os.getpid()}"
+    os.environ[machine.VARIABLE] = f"boresight-bench-{os.getpid()}"
     try:
         yield
     finally:
-        core.retrievers.__path__, machine.NAME = path, name
+        core.retrievers.__path__ = path
+        del os.environ[machine.VARIABLE]
+        if before is not None:
+            os.environ[machine.VARIABLE] = before
 
 
 def instant_run(folder: Path, *, session: bool, queries: int = QUERIES) -> api.OpenRun:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pytest
 
 from core import api
-from core.engine import machine
 from core.ranking import Location
 from core.rescoring import rescore
 from core.retrievers.codira import create, diagnose
@@ -39,9 +37,7 @@ def entry() -> dict[str, Any]:
 def ran(scene: Scene, entry: dict[str, Any]) -> Ran:
     """One campaign, run once; a test that changes it comes after those that read it."""
     candidate = api.Candidate("paraphrase-l3", entry, scene.folder, "candidates (paraphrase-l3)")
-    with pytest.MonkeyPatch.context() as patch:  # what tests share is made before their own patches are
-        patch.setattr(machine, "NAME", f"\0boresight-test-{os.getpid()}")
-        return run_new(campaign(scene, candidate), scene.folder / "run")
+    return run_new(campaign(scene, candidate), scene.folder / "run")
 
 
 def state_of(ran: Ran) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -15,7 +14,6 @@ from typing import Any
 import pytest
 
 from core import api
-from core.engine import machine
 from core.engine.environment import child_environment
 from core.errors import InputError
 from core.retrievers.neuralmind import EXAMPLE, NeuralmindRetriever, create
@@ -51,14 +49,12 @@ def retriever(entry: Mapping[str, Any]) -> NeuralmindRetriever:
 @pytest.fixture(scope="session")
 def finished(
     entry: Mapping[str, Any], retriever: NeuralmindRetriever, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Ran]:
+) -> Ran:
     """Return a finished run; tests that change it take a copy."""
     folder = tmp_path_factory.mktemp("neuralmind")
     scene = make_scene(folder)
     asked = api.Candidate("neuralmind", dict(entry), Path("/"), "candidates (neuralmind)")
-    with pytest.MonkeyPatch.context() as patch:  # conftest.py's own is for single tests
-        patch.setattr(machine, "NAME", f"\0boresight-real-neuralmind-{os.getpid()}")
-        yield run_new(campaign(scene, asked), folder / "run")
+    return run_new(campaign(scene, asked), folder / "run")
 
 
 @pytest.fixture

@@ -26,7 +26,9 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    built = run(environment("wheel", BUILDER) / "python", "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    built = run(
+        environment("wheel", BUILDER) / "python", "-m", "hatchling", "build", "-t", "wheel", "-d", folder
+    )
     assert built.returncode == 0, built.stderr
     (found,) = folder.glob("*.whl")
     return found

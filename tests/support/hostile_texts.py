@@ -1,4 +1,4 @@
-"""Texts that a terminal, a markup parser or a layout could trip over, and a run that holds them everywhere."""
+"""Texts that a terminal, a markup parser or a layout could trip over, and a run that is full of them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,9 @@ def hostile_run(parent: Path) -> HostileRun:
         _narrate(run)
         _vandalise(run.layout)
     (folder / "campaign.toml").write_text(_campaign_file(commit), encoding="utf-8")
-    (folder / "broken-campaign.toml").write_text(f"name = {_toml(HOSTILE)}\n\x1b[31;77m = 1\n", encoding="utf-8")
+    (folder / "broken-campaign.toml").write_text(
+        f"name = {_toml(HOSTILE)}\n\x1b[31;77m = 1\n", encoding="utf-8"
+    )
     return HostileRun(folder, folder / "run")
 
 

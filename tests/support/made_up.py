@@ -24,6 +24,7 @@ from core.run.events import (
     OperationStarted,
     Phase,
     Progress,
+    State,
 )
 from core.run.evidence import (
     Acceptance,
@@ -211,7 +212,7 @@ class Narrator:
 
     def end(self) -> None:
         """Tell the end."""
-        state = "failed" if self._failed else "complete"
+        state: State = "failed" if self._failed else "complete"
         self._tell(CampaignFinished(state=state, progress=self._progress()))
 
     def _shared(self, planned: Planned) -> dict[str, Any]:

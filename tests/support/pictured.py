@@ -66,6 +66,11 @@ def pictured(folder: Path) -> Pictured:
     return Pictured(folder, failed, interrupted, file)
 
 
+def parcel_repository(folder: Path) -> RepositoryEntry:
+    """Make the first repository, `parcel`: eight modules and a README."""
+    return _repository(folder, "parcel")
+
+
 def _repository(folder: Path, label: str) -> RepositoryEntry:
     files: dict[str | bytes, bytes] = {
         f"{label}/{word}.py": _module(label, word).encode() for word in _WORDS[label]
@@ -105,7 +110,8 @@ def _campaign_file(entries: Sequence[RepositoryEntry]) -> str:
         'name = "search-2024"\ncases = "cases.jsonl"\nbaseline = "names-only"\n'
     )
     tables = [
-        f'\n[[repositories]]\nlabel = "{entry.label}"\npath = "../../{entry.label}"\ncommit = "{entry.commit}"\n'
+        f'\n[[repositories]]\nlabel = "{entry.label}"\npath = "../../{entry.label}"\n'
+        f'commit = "{entry.commit}"\n'
         for entry in entries
     ]
     for name, limit in zip(CANDIDATES, (4000, 800, 100), strict=True):
@@ -173,7 +179,11 @@ def _answers(asked: Asked, numbers: Mapping[str, int]) -> Iterator[Told]:
 def _rows(asked: Asked, case: Case, draw: int) -> list[dict[str, Any]]:
     label, words = case.repo, _WORDS[case.repo]
     rows: list[dict[str, Any]] = [
-        {"path": f"{label}/{words[(draw + at) % len(words)]}.py", "line": (4, 11, 14)[at % 3], "kind": "symbol"}
+        {
+            "path": f"{label}/{words[(draw + at) % len(words)]}.py",
+            "line": (4, 11, 14)[at % 3],
+            "kind": "symbol",
+        }
         for at in range(12)
     ]
     depths = _DEPTHS[asked.planned.operation.candidate]
@@ -183,7 +193,9 @@ def _rows(asked: Asked, case: Case, draw: int) -> list[dict[str, Any]]:
     if rank:
         rows.insert(rank - 1, {"path": target.path, "line": target.line or None, "kind": target.kind})
     if asked.planned.operation.kind == "ctx":
-        return [{**row, "excerpt": f"def find_{words[at % 8]}(store, key):"} for at, row in enumerate(rows[:5])]
+        return [
+            {**row, "excerpt": f"def find_{words[at % 8]}(store, key):"} for at, row in enumerate(rows[:5])
+        ]
     return [{**row, "score": round(9.5 / (at + 1), 3)} for at, row in enumerate(rows[:10])]
 
 

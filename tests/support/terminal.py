@@ -17,6 +17,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from core.engine import machine
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 20.0
 _CONTROLS = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\^_]")
@@ -49,7 +51,12 @@ class TerminalApp:
             stdout=slave,
             stderr=slave,
             cwd=cwd,
-            env={"TERM": "xterm-256color", "COLORTERM": "truecolor", **environment},
+            env={
+                "TERM": "xterm-256color",
+                "COLORTERM": "truecolor",
+                machine.VARIABLE: os.environ.get(machine.VARIABLE, machine.MARK),
+                **environment,
+            },
         )
         os.close(slave)
 
@@ -89,7 +96,9 @@ class TerminalApp:
         deadline = time.monotonic() + seconds
         while wanted not in self.since():
             if not self._pump(0.1) and self.process.poll() is not None and not self._pump(0.1):
-                raise AssertionError(f"it ended ({self.process.returncode}) before {wanted!r}:\n{self.tail()}")
+                raise AssertionError(
+                    f"it ended ({self.process.returncode}) before {wanted!r}:\n{self.tail()}"
+                )
             if time.monotonic() > deadline:
                 raise AssertionError(f"{wanted!r} never came; this did:\n{self.tail()}")
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from textual.screen import Screen
 
 import tui.app
 from core import api
+from core.errors import InputError
 from core.run.lock import is_executed
 from tests.support.campaigns import Scene, make_scene
 from tests.support.finished import Finished, finished_run
@@ -170,6 +172,39 @@ async def test_quitting_offers_to_keep_running_to_stop_and_to_stay(
             await pilot.press("enter")
             await until(pilot, lambda: app.return_value == 0)
             assert words == [] and is_executed(engine.run / ".lock")
+
+
+async def test_quitting_while_a_run_is_begun_waits_and_asks_then(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_begin, opened = threading.Event(), {"campaign": 0}
+
+    def late(file: Path) -> api.Campaign:
+        opened["campaign"] += 1
+        may_begin.wait(20)
+        raise InputError(f"{file}: not this one")
+
+    monkeypatch.setattr(api, "read_campaign", late)
+    with playing(scene.folder / "other") as engine:
+        app = BoresightApp(scene.folder)
+        async with app.run_test(size=(100, 30)) as pilot:
+            app.start(scene.folder / "campaign.toml")
+            await until(pilot, lambda: opened["campaign"] == 1)
+            await pilot.press("q", "q")
+            await until(pilot, lambda: "is being begun" in shown(app))
+            assert app.is_running and app.return_value is None
+            may_begin.set()  # it fails: that is to be read, so nothing is left
+            await until(pilot, lambda: "not this one" in shown(app))
+            await pilot.pause(0.5)
+            assert app.is_running and app.return_value is None
+            await pilot.press("escape")
+            app.beginning.add(engine.run)
+            await pilot.press("q")
+            await pilot.pause(0.3)
+            assert isinstance(app.screen, CampaignsScreen)
+            app._hosted(engine.run)
+            app.beginning.clear()
+            await until(pilot, lambda: "is going" in shown(app) and "Keep running" in shown(app))
 
 
 async def test_stopping_waits_until_the_run_has_ended(tmp_path: Path) -> None:

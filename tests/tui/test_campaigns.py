@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import OptionList
@@ -28,6 +30,7 @@ from tui.navigation import (
     ShowQueries,
     ShowResults,
 )
+from tui.runs import Listing, Row
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import ChoiceDialog, InputDialog, TextDialog
 
@@ -399,6 +402,28 @@ async def test_a_run_that_cannot_be_read_says_why(finished: Finished) -> None:
         await until(pilot, lambda: "? unreadable" in shown(app))
         await pilot.press("enter")
         await until(pilot, lambda: "use the newer version that made it" in shown(app))
+
+
+async def test_nothing_is_offered_before_the_first_look_has_ended(
+    finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_look, look = threading.Event(), Listing.look
+
+    def late(listing: Listing, *arguments: Any, **options: Any) -> list[Row]:
+        may_look.wait(20)
+        return look(listing, *arguments, **options)
+
+    monkeypatch.setattr(Listing, "look", late)
+    app = BoresightApp(finished.folder)
+    async with app.run_test() as pilot:
+        await pilot.resize_terminal(100, 30)
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        assert "Looking at" in shown(app) and "built-in sample" not in shown(app)
+        may_look.set()
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
 
 
 async def test_a_campaign_that_is_not_valid_is_listed_with_its_problem(tmp_path: Path) -> None:

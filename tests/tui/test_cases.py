@@ -8,11 +8,12 @@ import pytest
 
 from core.browse.filters import Disagreement, Filters, OutcomeFilter, Sort
 from core.browse.index import BANK_ORDER, open_index
-from core.browse.rows import OutcomeStatus, Standing
+from core.browse.rows import CaseRow, OutcomeStatus, Standing
 from tests.support.finished import finished_run
 from tui.cases.filter_words import filter_parts, page_words, sort_words
 from tui.cases.names import SHORT, short_case, short_intent, short_names
 from tui.cases.standings import difference_words, standing_words
+from tui.cases.table_rows import table_form, table_row
 from tui.cases.walk import CaseWalk
 
 NAMES = ("minilm", "l3", "hybrid", "bge")
@@ -30,7 +31,7 @@ def standing(told: int | OutcomeStatus | None) -> Standing:
     [
         (1, "1"),
         (10, "10"),
-        (11, "—11"),
+        (11, "(11)"),
         (None, "—"),
         ("failed", "✖"),
         ("empty", "∅"),
@@ -132,3 +133,10 @@ def test_a_walk_finds_neighbours_and_the_place_of_a_case(tmp_path: Path) -> None
         assert backwards.find(index, rows[0]) == 3
         narrow = CaseWalk(Filters(intents=(rows[0].intent,)), BANK_ORDER, None, 1)
         assert narrow.find(index, rows[3]) is None
+
+
+def test_the_list_leaves_out_the_words_that_all_queries_of_a_rule_begin_with() -> None:
+    told = "Where is this behavior implemented: Sum the prices."
+    row = CaseRow(1, "c", "store", "task_lookup", "emb", told, "a.py:1", ())
+    cells = [found.plain for found in table_row(row, table_form((), 80), Filters())]
+    assert cells[-1] == "Sum the prices."

@@ -53,7 +53,7 @@ async def opened(
         screen = app.screen
         assert isinstance(screen, NewCampaignScreen)
         await until(pilot, lambda: screen.query_one("#new-candidates", TickList).option_count > 0)
-        await until(pilot, lambda: "looking …" not in said(screen, "repository"))
+        await until(pilot, lambda: not said(screen, "repository").startswith(("looking …", "reading ")))
         yield pilot, app, screen
 
 

@@ -71,7 +71,7 @@ def test_the_leaderboard_fits_80_columns_with_verdict_and_support() -> None:
     assert {"CANDIDATE", "Recall@5", "Δ R@5", "DECISION", "SUPPORT"} <= shown
     assert {each.title for each in grid.columns} >= {
         "detects R@5",
-        "p MRR@10",
+        "adj. p MRR@10",
         "Δ R@5 95 %",
         "EMPTY",
         "FAILED",
@@ -87,7 +87,7 @@ def test_the_metric_in_the_foreground_comes_first() -> None:
 def test_micro_has_no_intervals_or_tests() -> None:
     grid = leaderboard(VIEW.other_mean())
     titles = {each.title for each in grid.columns}
-    assert "p R@5" not in titles and "Δ R@5" in titles
+    assert "adj. p R@5" not in titles and "Δ R@5" in titles
     assert all("(" not in figure.text for figure in column(grid, "Recall@5"))
     assert "intervals and tests are of macro" in grid.caption
     assert VIEW.other_mean().other_mean() == VIEW
@@ -205,3 +205,25 @@ def test_marks_are_letters_while_there_are_some() -> None:
     names = {f"c{number:02d}": [1] for number in range(54)}
     marks = View(campaign(names).board, MADE.about).marks
     assert marks["c00"] == "A" and len(set(marks.values())) <= 54
+
+
+def test_a_loss_is_told_with_its_metric() -> None:
+    made = campaign({"a": [1] * 80, "b": [2] * 80}, baseline="a")
+    grid = leaderboard(View(made.board, made.about))
+    texts = [figure.text for figure in column(grid, "DECISION")]
+    assert sorted(texts) == ["baseline", "significant loss (MRR@10)"]
+
+
+def test_intervals_come_before_what_a_test_could_detect() -> None:
+    columns = {each.title: each.rank for each in leaderboard(VIEW).columns}
+    assert columns["Δ MRR@10 95 %"] < columns["detects R@5"]
+
+
+def test_candidates_that_answered_nothing_yet_have_dashes() -> None:
+    made = campaign({"a": [1] * 8, "b": ["missing"] * 8}, baseline="a")
+    view = View(made.board, made.about)
+    for grid in (leaderboard(view), leaderboard(view.other_mean())):
+        row = next(row for row in grid.rows if row.key == "b")
+        titles = [each.title for each in grid.columns]
+        assert all(row.figures[titles.index(title)].text == "—" for title in ("Recall@5", "Δ R@5"))
+    assert [row.figures[3].text for row in groups(view, "intent").rows] == ["—"] * 3

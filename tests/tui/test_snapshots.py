@@ -1,7 +1,7 @@
 """Every screen looks as it was last approved, at two sizes and in each theme.
 
 `pytest tests/tui/test_snapshots.py --snapshot-update` approves what they look like now: look at the pictures
-in `__snapshots__` before they are committed. A failure writes `snapshot_report.html`, both pictures side by side.
+in `__snapshots__` before they are committed. A failure writes both side by side into `snapshot_report.html`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Pictured:
 
 @pytest.fixture
 def scene(template: Pictured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    """Lay a copy of the folder into a home of its own, stop the clock, and hide where the machine keeps things."""
+    """Lay a copy of the folder into a home of its own, stop the clock, and hide what is this machine's."""
     folder = tmp_path / NAME
     shutil.copytree(template.folder, folder, symlinks=True)
     made = Pictured(folder, *(folder / path.relative_to(template.folder) for path in template[1:]))
@@ -110,7 +110,7 @@ async def help_text(scene: Scene, pilot: Pilot[Any]) -> None:
 
 async def manifest(scene: Scene, pilot: Pilot[Any]) -> None:
     scene.app.post_message(ShowManifest(scene.made.campaign))
-    await until(pilot, lambda: "names-only" in shown(scene.app) and "operations" in shown(scene.app))
+    await until(pilot, lambda: "ready to run" in shown(scene.app))
 
 
 async def manifest_as_text(scene: Scene, pilot: Pilot[Any]) -> None:
@@ -182,7 +182,7 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
 def held(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let the interrupted run look as if an engine executed it just now."""
     monkeypatch.setattr(status, "STALLED_AFTER_SECONDS", float("inf"))
-    monkeypatch.setattr(following, "STALLED_SECONDS", float("inf"))
+    monkeypatch.setattr(following, "STALLED_AFTER_SECONDS", float("inf"))
     lock = RunLock(read_run(scene.made.interrupted).layout.lock)
     lock.acquire()
     yield
@@ -194,9 +194,7 @@ def test_every_screen(scene: Scene, snap_compare: Compare, view: str, size: tupl
     assert _looks_as_before(scene, snap_compare, VIEWS[view], size)
 
 
-def test_a_run_that_goes_on(
-    scene: Scene, held: None, snap_compare: Compare, size: tuple[int, int]
-) -> None:
+def test_a_run_that_goes_on(scene: Scene, held: None, snap_compare: Compare, size: tuple[int, int]) -> None:
     assert _looks_as_before(scene, snap_compare, monitor, size)
 
 

@@ -9,7 +9,7 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from core.browse.branches import Branch, View
-from core.browse.index import DamagedIndexError, RunIndex
+from core.browse.index import RunIndex
 from core.errors import BoresightError
 from core.run.evidence import STDOUT
 from core.run.layout import Operation
@@ -42,12 +42,9 @@ class AttemptActions(RunScreen):
         self.app.notify(safe(text, 300).plain, markup=False, severity="warning")
 
     def _index_refused(self, error: BoresightError) -> None:
-        """Say what is wrong with the index; a damaged one is built anew."""
-        if isinstance(error, DamagedIndexError):
-            self.boresight.indexes.forget(self.run_path)
-            self.open_index()
-            return
-        self.app.push_screen(TextDialog("Not shown", str(error)))
+        """Say why the index does not answer, after it was opened again."""
+        if not self.reopen(error):
+            self.app.push_screen(TextDialog("Not shown", str(error)))
 
     @on(AttemptTree.Opened)
     def _attempt_opened(self, event: AttemptTree.Opened) -> None:

@@ -16,7 +16,7 @@ from core.browse.rows import OperationRow
 from core.explanations import explain
 from core.reports.wording import seconds, size
 from core.text import printable
-from tui.text import safe, safe_lines
+from tui.text import near, safe, safe_lines
 
 MARKS: Mapping[str, str] = {
     "answered": "✔",
@@ -153,7 +153,7 @@ def attempt_content(seen: Seen) -> Content:
     parts = [_title(seen), Content("")]
     parts += _verdict(detail)
     parts += [*_measurements(detail), Content(""), *_digests(seen)]
-    parts += [_field("Folder", str(detail.folder)), Content("")]
+    parts += [_field("Folder", near(detail.folder)), Content("")]
     parts += _command(detail.command)
     for name in ("stdout", "stderr"):
         parts += _output(detail.file(name), seen.heads.get(name))

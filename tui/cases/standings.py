@@ -13,10 +13,12 @@ from tui.text import cell
 MARKS: dict[OutcomeStatus, str] = {"failed": "✖", "empty": "∅"}
 STYLES: dict[OutcomeStatus, str] = {"failed": "bold red", "changed": "bold red", "missing": "yellow"}
 LEGEND = (
-    "1, 2, … rank of the first hit   — miss   —14 found only at 14, beyond the cutoff\n"
+    "1, 2, … rank of the first hit   — not found   (14) found only at 14, beyond the cutoff\n"
     "∅ answered with nothing   ✖ failed   missing: no attempt ended, or its index was made anew\n"
     "unsupported: not its channel   changed: its evidence differs from its digest"
 )
+
+MARKS_TOLD = "7 rank of the first hit · (12) found later · — not found · ✖ failed · ∅ empty"
 
 
 def is_hit(standing: Standing, cutoff: int) -> bool:
@@ -30,7 +32,7 @@ def standing_words(standing: Standing, cutoff: int) -> str:
         return MARKS.get(standing.status, standing.status)
     if standing.rank is None:
         return "—"
-    return str(standing.rank) if standing.rank <= cutoff else f"—{standing.rank}"
+    return str(standing.rank) if standing.rank <= cutoff else f"({standing.rank})"
 
 
 def standing_cell(standing: Standing, cutoff: int) -> Text:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from rich.text import Text
 
+from core.banks.rules import RULES
 from core.browse.filters import Filters
 from core.browse.rows import CaseRow
 from tui.cases.names import short_case, short_intent, short_names
@@ -43,8 +44,16 @@ def table_row(row: CaseRow, form: TableForm, filters: Filters) -> tuple[Text, ..
         cell(row.repository, 24 if form.wide else 10),
         *ranks,
         cell(difference_words(form.short, row.standings, filters.cutoff), 40 if form.wide else 24),
-        cell(row.query, _QUERY_CHARACTERS),
+        cell(_asked(row.query), _QUERY_CHARACTERS),
     )
+
+
+def _asked(query: str) -> str:
+    """Return a query without the words that its rule begins all of its queries with."""
+    for rule in RULES.values():
+        if rule.prefix and query.startswith(rule.prefix):
+            return query.removeprefix(rule.prefix)
+    return query
 
 
 def export_header(candidates: Sequence[str]) -> list[str]:

@@ -14,13 +14,12 @@ from core.campaign.checking import Checker
 from core.campaign.document import CampaignDocument
 from core.campaign.saving import ChangedFileError
 from core.errors import InputError
-from core.text import printable
 from tui import navigation
 from tui.editing import opening, questions
 from tui.editing.keeper import Keeper
 from tui.editing.looking_ahead import look_ahead
 from tui.screens.base import BoresightScreen
-from tui.text import safe
+from tui.text import near, safe
 
 
 class KeepingScreen(BoresightScreen[None]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from textual.content import Content
@@ -17,7 +18,8 @@ from tui.results.loading import Loaded
 def answer(loaded: Loaded) -> Content:
     """Return the verdict, then each caution on a line of its own, with candidates set off."""
     lines = [Content.assemble(("Changed: ", "bold"), _sentence(told)) for told in _changed(loaded)]
-    lines.append(Content(" ").join(_sentence(sentence) for sentence in headline(loaded.board)))
+    told = headline(loaded.board, _run(loaded))
+    lines.append(Content(" ").join(_sentence(sentence) for sentence in told))
     lines += [Content.assemble(("Note: ", "bold"), _sentence(sentence)) for sentence in _notes(loaded)]
     return Content("\n").join(lines)
 
@@ -25,13 +27,18 @@ def answer(loaded: Loaded) -> Content:
 def answer_in_full(loaded: Loaded) -> str:
     """Return the answer as text, followed by what the numbers do not say."""
     told = [f"Changed: {plain(sentence)}" for sentence in _changed(loaded)]
-    told += [plain(sentence) for sentence in headline(loaded.board)]
+    told += [plain(sentence) for sentence in headline(loaded.board, _run(loaded))]
     told += ["", *(f"Note: {plain(sentence)}" for sentence in _notes(loaded))]
     if loaded.changed:
         told += ["", "Evidence that differs from its digest:", *loaded.changed]
     limits = (*LIMITS_OF[loaded.board.sought], RSS_CAVEAT)
     told += ["", "What this does not say:", *(f"- {limit}" for limit in limits)]
     return "\n".join(told)
+
+
+def _run(loaded: Loaded) -> str:
+    """Return the run's path as a shell takes it."""
+    return shlex.quote(str(loaded.status.path)) if loaded.status is not None else "RUN"
 
 
 def _changed(loaded: Loaded) -> Iterator[Sentence]:

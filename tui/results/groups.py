@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.browse.behind import Number, behind, lost
 from core.reports.details import ALL, Kind, group_of
+from core.reports.standing import is_unanswered
 from core.reports.wording import DASH, count, difference, metric, rule_words
 from tui.results.grid import Column, Figure, Grid, Row
 from tui.results.view import View
@@ -76,7 +77,9 @@ def _number(view: View, kind: Kind, key: str, name: str) -> Number:
 def _value(view: View, kind: Kind, key: str, name: str) -> float | None:
     group = group_of(view.board.candidates[name], kind, key)
     metric_name, cutoff = view.metric
-    return None if group is None else float(getattr(view.means_of(group)[cutoff], metric_name))
+    if group is None or is_unanswered(group.counts):
+        return None
+    return float(getattr(view.means_of(group)[cutoff], metric_name))
 
 
 def _figure(view: View, kind: Kind, key: str, name: str) -> Figure:

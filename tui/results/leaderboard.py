@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from core.browse.behind import Number, behind, lost
 from core.browse.filters import OutcomeWord
-from core.reports.standing import is_untold
+from core.reports.standing import is_unanswered, is_untold
 from core.reports.wording import (
     DASH,
     DECISION_WORDS,
@@ -32,6 +32,7 @@ _TESTED: tuple[tuple[MetricName, int], ...] = (("recall", 5), ("mrr", 10))
 _SHORT: dict[MetricName, str] = {"hit": "Hit", "recall": "R", "mrr": "MRR"}
 _UNANSWERED: tuple[OutcomeWord, ...] = ("failed", "missing", "unsupported", "changed")
 _LATER = 4  # what a rank falls by where its metric is not in the foreground
+_LAST = 2 * _LATER
 
 
 def leaderboard(view: View) -> Grid:
@@ -79,9 +80,9 @@ def _difference_columns(view: View, tested: tuple[MetricName, int], later: int) 
     title = f"{_SHORT[name]}@{cutoff}"
     yield Column(f"Δ {title}", later)
     if view.mean == "macro":
-        yield Column(f"Δ {title} 95 %", later + 4)
-        yield Column(f"p {title}", later + 2)
-        yield Column(f"detects {title}", later + 3)
+        yield Column(f"Δ {title} 95 %", later + 3)
+        yield Column(f"adj. p {title}", later + 2)
+        yield Column(f"detects {title}", _LAST)
 
 
 def _counts_columns(view: View) -> Iterator[Column]:
@@ -97,7 +98,7 @@ def _figures(view: View, name: str) -> Iterator[Figure]:
     score = board.candidates[name]
     yield _figure(view, Number(name, cutoff=view.metric[1]), name, name)
     for metric_name, cutoff in _METRICS:
-        value = getattr(view.means_of(score)[cutoff], metric_name)
+        value = None if is_unanswered(score.counts) else getattr(view.means_of(score)[cutoff], metric_name)
         text = metric(value)
         if view.mean == "macro":
             text = with_interval(value, score.intervals[cutoff][metric_name])
@@ -116,9 +117,11 @@ def _difference_figures(view: View, name: str) -> Iterator[Figure]:
             yield Figure(DASH, candidate=name)
         return
     untold = is_untold(board, comparison)
+    unknown = any(is_unanswered(board.candidates[each].counts) for each in (name, comparison.baseline))
     for found in (comparison.recall_at_5, comparison.mrr_at_10):
         number = Number(name, cutoff=found.cutoff, level=comparison.level)
         value = found.difference if view.mean == "macro" else _micro_difference(board, name, found)
+        value = None if unknown else value
         yield _figure(view, number, difference(value), value)
         if view.mean == "macro":
             p = None if untold else found.p_holm

@@ -143,6 +143,7 @@ class AttemptsScreen(AttemptActions):
         tree = self._tree
         if not self._tops and tops and tops[0].kind == "class" and tree.sought is None:
             tree.opened.add(tops[0].key)  # the first look goes to the most frequent failure
+        self.index_answered()
         self._tops = tops
         self._tell(head)
         tree.rebuild(tops)

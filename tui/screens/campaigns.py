@@ -114,7 +114,7 @@ class CampaignsScreen(RowActions):
         began = time.monotonic()
         walk = began >= self._walk_at
         try:
-            rows = self._listing.look(lambda: worker.is_cancelled, walk=walk)
+            rows = self._listing.look(lambda: worker.is_cancelled, self._show_so_far, walk=walk)
         finally:
             self._looking = False
         if walk:
@@ -122,6 +122,14 @@ class CampaignsScreen(RowActions):
             self._walk_at = now + max(WALK_SECONDS, (now - began) * SHARE)
         if not worker.is_cancelled:
             self.app.call_from_thread(self.show_rows, rows)
+
+    def _show_so_far(self, rows: list[Row], run: Path) -> None:
+        self.app.call_from_thread(self._tell_so_far, rows, run)
+
+    def _tell_so_far(self, rows: list[Row], run: Path) -> None:
+        if rows:
+            self.show_rows(rows)
+        self.sub_title = f"counting the operations of {near(run, self.folder)} …"
 
     def show_rows(self, rows: list[Row]) -> None:
         """Bring the table up to date, keeping the cursor where it is."""
@@ -131,7 +139,7 @@ class CampaignsScreen(RowActions):
         campaigns = len({row.campaign for row in rows})
         runs = sum(row.status is not None for row in rows)
         self.sub_title = f"{counted(campaigns, 'campaign')} · {counted(runs, 'run')} — {near(self.folder)}"
-        if self._again:
+        if self._again and not self._looking:
             self._again = False
             self.look()
 

@@ -10,6 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, ItemGrid, Vertical, VerticalScroll
+from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Button, Checkbox, Input, Label, Select, Static
@@ -123,8 +124,8 @@ class FilterDialog(BoresightScreen[Filters | None], ModalScreen[Filters | None])
 
     def _disagreement(self) -> ComposeResult:
         first = next(iter(self._filters.disagreements), None)
-        names: list[tuple[str, str | None]] = [("anyone", None)]
-        names += [(safe(name, 40).plain, name) for name in self._choosable.candidates]
+        names: list[tuple[Content, str | None]] = [(Content("anyone"), None)]
+        names += [(safe(name, 40), name) for name in self._choosable.candidates]
         with Horizontal(classes="filter-row"):
             yield Select(
                 names, value=first.hits if first else None, allow_blank=False, id="filter-hits", compact=True

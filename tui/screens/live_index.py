@@ -1,4 +1,4 @@
-"""A screen on a run whose index may fail or fall behind: it opens it again, and looks at a live run."""
+"""A screen on a run that goes on: it catches up with it now and then, and tells what goes on."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import time
 from textual import work
 from textual.worker import get_current_worker
 
-from core.browse.index import DamagedIndexError, RunIndex
-from core.errors import BoresightError, InputError
+from core.browse.index import RunIndex
+from core.errors import BoresightError
 from core.run.layout import RunLayout
 from core.run.lock import is_executed
 from tui.screens.run_screen import RunScreen
@@ -20,7 +20,6 @@ REST = 20  # times as long as a look took, before the next one
 class LiveIndexScreen(RunScreen):
     """Override `tell` and `index_refreshed` beside `index_ready` and `index_progress`."""
 
-    _is_reopened = False
     _next_look = 0.0  # by the monotonic clock
     _is_looking = False
 
@@ -34,36 +33,15 @@ class LiveIndexScreen(RunScreen):
     def index_refreshed(self) -> None:
         """Show what the index holds now; does nothing unless overridden."""
 
-    def index_answered(self) -> None:
-        """Note that the index answers, so that it is opened again should it fail later."""
-        self._is_reopened = False
-
     def index_failed(self, error: BoresightError) -> None:
-        """Say why the run cannot be read; an index that fails is opened again first."""
-        if not self.reopen(error):
-            self.tell(str(error))
-            super().index_failed(error)
+        """Say why the run cannot be read, in its place too."""
+        self.tell(str(error))
+        super().index_failed(error)
 
     def question_failed(self, error: BoresightError) -> None:
         """Say why the index does not answer, after it was opened again."""
         if not self.reopen(error):
             self.tell(str(error))
-
-    def reopen(self, error: BoresightError) -> bool:
-        """Open the index again, once until it answers; tells whether that was tried.
-
-        Another screen may have closed it, or its file turned out to be damaged: it is then built anew.
-        """
-        if self._is_reopened or isinstance(error, InputError):
-            return False
-        self._is_reopened = True
-        if isinstance(error, DamagedIndexError):
-            words = "The run's index was damaged; it is built anew."
-            self.app.notify(words, severity="warning", markup=False)
-        self.index = None
-        self.boresight.indexes.forget(self.run_path)
-        self.open_index()
-        return True
 
     def look_quietly(self) -> None:
         """Catch up with a run that goes on, as long as that takes little of the machine."""

@@ -19,8 +19,10 @@ from core.errors import BoresightError
 from core.run.control import NobodyListensError
 from core.run.events import State
 from core.run.layout import RunLayout
+from core.status import LIVE
 from tui import navigation, wallclock
 from tui.following import Follower, News, RunView
+from tui.runs import UNFINISHED
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import Choice, ChoiceDialog
 from tui.text import safe
@@ -32,6 +34,7 @@ from tui.widgets.title_bar import TitleBar
 
 REDRAW_SECONDS = 0.2
 SHOWN_FAILURES = 200
+STOP_WAITING_SAID = "It waits no longer; r resumes it"
 STOP_SAID = "The operation under way is ended and kept; ctrl+c again stops by force"
 
 
@@ -43,6 +46,8 @@ class MonitorScreen(BoresightScreen[None]):
         Binding("escape", "back", "Back", id="monitor.back"),
         Binding("p", "pause", "Pause", id="monitor.pause"),
         Binding("c", "go_on", "Continue", id="monitor.continue"),
+        Binding("t", "together", "Run beside it", id="monitor.together"),
+        Binding("r", "resume", "Resume", id="monitor.resume"),
         Binding("ctrl+c", "stop", "Stop", priority=True, id="monitor.stop"),
         Binding("f", "failures", "Failures", id="monitor.failures"),
         Binding("slash", "filter", "Filter", key_display="/", show=False, id="monitor.filter"),
@@ -57,6 +62,10 @@ class MonitorScreen(BoresightScreen[None]):
         "median over accepted operations, RSS what was sampled last.\n\n"
         "p       pause after the operation under way\n"
         "c       continue\n"
+        "t       where it waits for another campaign: run beside that; the\n"
+        "        operations of both are marked as disturbed\n"
+        "r       where nobody executes it: resume it, with every verified\n"
+        "        result kept\n"
         "ctrl+c  stop: the operation under way is ended and kept;\n"
         "        again: by force\n"
         "f       the failures so far; enter inspects one\n"
@@ -79,6 +88,7 @@ class MonitorScreen(BoresightScreen[None]):
         self._drawn = 0
         self._stopped_once = False
         self._state: State | None = None
+        self._waits = False  # for another campaign
 
     def compose(self) -> ComposeResult:
         """Lay out the head, the bar, the cells and the events."""
@@ -118,7 +128,10 @@ class MonitorScreen(BoresightScreen[None]):
         state = view.state(now)
         if self._state is not None and self._state != state and state not in {"stopping", "running"}:
             self._stopped_once = False
-        self._state = state
+        waits = view.waits_for is not None
+        if (state, waits) != (self._state, self._waits):
+            self._state, self._waits = state, waits
+            self.refresh_bindings()
         self.query_one("#run-head", Static).update(safe(_head(view, state, now), 400))
         width = max(self.size.width - 4, 10)
         self.query_one("#run-bar", Static).update(
@@ -137,7 +150,10 @@ class MonitorScreen(BoresightScreen[None]):
     def _tell_problems(self, view: RunView, state: State) -> None:
         lines = [problem.splitlines()[0] for problem in view.problems]
         if state == "interrupted" and view.is_caught_up:
-            lines.append("Nobody executes this run now; resume it from Campaigns (1), enter.")
+            lines.append("Nobody executes this run now; r resumes it.")
+        elif view.waits_for is not None:
+            lines.append(f"It waits for {view.waits_for}.")
+            lines.append("t runs it beside that, and both are marked as disturbed; ctrl+c stops waiting.")
         elif state in {"complete", "failed"}:
             lines.append("It has ended: 4 Results, 5 Queries, 6 Attempts.")
         elif state == "stalled":
@@ -147,6 +163,27 @@ class MonitorScreen(BoresightScreen[None]):
         panel = self.query_one("#run-problems", Static)
         panel.display = bool(lines)
         panel.update(safe_join(lines))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what makes sense of a run that fares so."""
+        state = self._state
+        if action in {"pause", "go_on"}:
+            return state is None or (state in LIVE and state != "waiting")
+        if action == "stop":
+            return state is None or state in LIVE
+        if action == "together":
+            return self._waits
+        if action == "resume":
+            return state in UNFINISHED
+        return super().check_action(action, parameters)
+
+    def action_together(self) -> None:
+        """Ask the engine not to wait for the other campaign."""
+        self.say("together", "Running beside the other campaign; the operations of both are marked")
+
+    def action_resume(self) -> None:
+        """Give the run a host process again."""
+        self.boresight.resume(self.run_path)
 
     def action_pause(self) -> None:
         """Ask the engine to wait after the operation under way."""
@@ -161,7 +198,7 @@ class MonitorScreen(BoresightScreen[None]):
         if self._stopped_once:
             self.say("stop-now", "Stopping by force")
         else:
-            self.say("stop", STOP_SAID)
+            self.say("stop", STOP_WAITING_SAID if self._waits else STOP_SAID)
 
     @work(thread=True, group="say", exit_on_error=False)
     def say(self, word: str, said: str) -> None:

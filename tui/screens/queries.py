@@ -22,7 +22,7 @@ from tui.cases.case_text import place_words
 from tui.cases.filter_words import filter_parts, hit_words, page_words, sort_words
 from tui.cases.names import group_word
 from tui.cases.page import Page, View, export_rows, read_page
-from tui.cases.standings import LEGEND
+from tui.cases.standings import LEGEND, MARKS_TOLD
 from tui.cases.table_rows import CANDIDATES_FROM, TableForm, export_header, table_form
 from tui.cases.walk import CaseWalk
 from tui.screens.case import CaseScreen
@@ -83,6 +83,7 @@ class QueriesScreen(LiveIndexScreen):
         yield FilterChips(id="case-filters")
         yield CaseSearch()
         yield Static("", id="case-page", markup=False)
+        yield Static(MARKS_TOLD, id="case-marks", markup=False)
         yield CaseTable(id="cases", cursor_type="row", zebra_stripes=True, fixed_columns=1)
         yield Static("", id="about-case", markup=False)
         yield Footer()

@@ -9,8 +9,8 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.worker import get_current_worker
 
-from core.browse.index import RunIndex
-from core.errors import BoresightError, StoppedError
+from core.browse.index import DamagedIndexError, RunIndex
+from core.errors import BoresightError, InputError, StoppedError
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import TextDialog
 from tui.text import safe
@@ -23,6 +23,7 @@ class RunScreen(BoresightScreen[None]):
 
     def __init__(self, run: Path) -> None:
         super().__init__()
+        self._is_reopened = False
         self.run_path = run
         self.index: RunIndex | None = None
 
@@ -45,11 +46,15 @@ class RunScreen(BoresightScreen[None]):
             return
         except BoresightError as error:
             if not worker.is_cancelled:
-                self.app.call_from_thread(self.index_failed, error)
+                self.app.call_from_thread(self._not_opened, error)
             return
         if not worker.is_cancelled:
             self.index = index
             self.app.call_from_thread(self.index_ready, index)
+
+    def _not_opened(self, error: BoresightError) -> None:
+        if not self.reopen(error):
+            self.index_failed(error)
 
     def index_progress(self, done: int, total: int) -> None:
         """Show how far the index is built; does nothing unless overridden."""
@@ -60,6 +65,26 @@ class RunScreen(BoresightScreen[None]):
     def index_failed(self, error: BoresightError) -> None:
         """Say why the run cannot be read, and what to do."""
         self.app.push_screen(TextDialog(f"{self.run_path.name} cannot be opened", str(error)))
+
+    def index_answered(self) -> None:
+        """Note that the index answers, so that it is opened again should it fail later."""
+        self._is_reopened = False
+
+    def reopen(self, error: BoresightError) -> bool:
+        """Open the index again, once until it answers; tells whether that was tried.
+
+        Another screen may have closed it, or its file turned out to be damaged: it is then built anew.
+        """
+        if self._is_reopened or isinstance(error, InputError):
+            return False
+        self._is_reopened = True
+        if isinstance(error, DamagedIndexError):
+            words = "The run's index was damaged; it is built anew."
+            self.app.notify(words, severity="warning", markup=False)
+        self.index = None
+        self.boresight.indexes.forget(self.run_path)
+        self.open_index()
+        return True
 
     def action_back(self) -> None:
         """Go back one level."""

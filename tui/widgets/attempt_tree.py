@@ -79,10 +79,6 @@ class AttemptTree(Tree[Branch]):
         if only is not None and only.data is not None and only.data.kind == "cell":
             only.expand()
 
-    def is_there(self, node: TreeNode[Branch]) -> bool:
-        """Tell whether a node was not rebuilt away since."""
-        return node.id in self._filled
-
     def _add(self, node: TreeNode[Branch], branches: Sequence[Branch]) -> None:
         for branch in branches:
             label = cell(branch_label(branch, node.data), LABEL_LIMIT)

@@ -149,8 +149,8 @@ def contradictions(config: CommandConfig) -> Iterator[str]:
     if "PATH" in config.environment:
         yield (
             "config.environment: PATH decides which executables run, and they are found and fingerprinted in "
-            "the PATH that Boresight is started with; set it there, or name executables by {manifest}/… or an "
-            "absolute path"
+            "the PATH that Boresight is started with; set it there, or name executables by {manifest}/… or "
+            "an absolute path"
         )
     if len({*config.channels}) < len(config.channels):
         yield "config.channels: found a channel twice; take one out"

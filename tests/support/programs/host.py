@@ -12,5 +12,5 @@ from core.cli import main  # noqa: E402
 from core.engine import machine  # noqa: E402
 
 core.retrievers.__path__.append(str(root / "tests/support/retrievers"))
-machine.NAME = f"\0boresight-test-{os.getpid()}"
+os.environ[machine.VARIABLE] = f"boresight-test-{os.getpid()}"
 sys.exit(main(sys.argv[1:]))

@@ -110,6 +110,14 @@ def test_empty_commits_merges_links_and_submodules_are_left_out_and_counted(hist
     assert {*derivation.left_out} <= {*LEFT_OUT}
 
 
+def test_files_that_are_no_text_are_not_asked_for(history: History) -> None:
+    history.commit(READ, {"journal.py": b"c\n", "logo.png": b"\x89PNG\0\0", "empty.py": b""})
+    history.commit("Draw the logo with thinner lines", {"logo.png": b"\x89PNG\0\1"})
+    derivation = derived(history)
+    assert asked(derivation)[READ] == ["empty.py", "journal.py"]
+    assert derivation.left_out == {"binary_file": 2, "none_left": 1}
+
+
 def test_over_eight_files_are_too_many(history: History) -> None:
     history.commit("Write eight files at the same time", {f"f{n}.py": b"x\n" for n in range(8)})
     history.commit("Write nine files at the same time", {f"g{n}.py": b"x\n" for n in range(9)})

@@ -166,7 +166,7 @@ def test_a_text_that_is_no_toml_keeps_the_last_good_data() -> None:
     assert document.get(("name",)) == "x"
     with pytest.raises(InputError, match=f"line {document.fault.line} is not valid TOML"):
         document.set(("name",), "y")
-    document.restore()
+    document.replace_text(TEXT)
     assert document.text == TEXT and document.fault is None
 
 

@@ -17,7 +17,7 @@ from core.campaign.sources import FrozenSource
 from core.errors import BusyError, IdentityError, InputError
 from core.repositories import RepositoryEntry
 from core.run.layout import RunLayout
-from core.run.lock import RunLock, is_held
+from core.run.lock import RunLock, is_executed, is_held
 from core.run.record import read_run
 from tests.support.campaigns import Scene, campaign, fake, make_scene
 from tests.support.repositories import make_repository
@@ -59,6 +59,14 @@ def test_sources_are_told_as_they_are_frozen(scene: Scene) -> None:
     told: list[FrozenSource] = []
     api.create_run(campaign(scene, fake("a")), scene.folder / "run", told.append).lock.release()
     assert [(source.label, source.commit) for source in told] == [("store", scene.repository.commit)]
+
+
+def test_a_run_that_is_only_looked_at_is_executed_by_nobody(scene: Scene) -> None:
+    run = created(campaign(scene, fake("a")), scene.folder / "run")
+    with api.reopen_run(run, purpose="checking"):
+        assert is_held(run / ".lock") and not is_executed(run / ".lock")
+    with api.reopen_run(run):
+        assert is_executed(run / ".lock")
 
 
 def test_what_a_killed_creation_left_is_removed_by_the_next(scene: Scene) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core import api
-from core.campaign.past_runs import earlier_runs, past_runs, planned_cases
+from core.campaign.past_runs import earlier_runs, past_runs
 from core.campaign.preview import WITHIN_FILE, assumed_detectable, duration, preview, spread
 from core.scoring.records import PlannedCase
 from tests.support.campaigns import Scene, campaign, fake, make_scene, run_new
@@ -121,7 +121,6 @@ def test_more_cases_detect_less_and_the_assumption_is_named(tmp_path: Path) -> N
     assert fewer.value is not None and more.value is not None
     assert 0 < more.value < fewer.value <= 1
     assert more.source is None
-    assert len(planned_cases(many)) == len(many)
 
 
 def test_durations_are_said_in_the_unit_that_fits() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -14,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from core import api
+from core.engine.environment import child_environment
 from core.engine.host import Ended, execute
-from core.engine.machine import Machine
+from core.engine.machine import VARIABLE, Machine, holder, mark
 from core.errors import BoresightError, Exit
 from core.run.control import NobodyListensError, ask
 from core.run.events import Event
@@ -216,6 +219,88 @@ def test_a_killed_host_leaves_an_interrupted_run_that_can_be_resumed(scene: Scen
     assert api.run_status(scene.folder / "run").state == "interrupted"
     again = run_again(scene.folder / "run", asked)
     assert again.state == "complete" and again.outcomes()["reused"] > 0
+
+
+def test_a_waiting_campaign_says_for_which_and_runs_beside_it_when_told(scene: Scene) -> None:
+    first, second = scene.folder / "first", scene.folder / "second"
+    held: list[Event] = []
+    events: list[Event] = []
+
+    async def both() -> None:
+        asked = campaign(scene, fake("a"))
+        holding = asyncio.create_task(execute(api.create_run(asked, first), held.append))
+        await until(lambda: finished(held) > 1)
+        await said(first, "pause")
+        await until(lambda: any(event.type == "paused" for event in held))
+        waiting = asyncio.create_task(execute(api.create_run(asked, second), events.append))
+        await until(lambda: any(event.type == "heartbeat" and event.waits_for for event in events))
+        told = await said(second, "status")
+        waits_for = told["waits_for"]
+        assert told["state"] == "waiting" and isinstance(waits_for, dict)
+        assert (waits_for["run"], waits_for["pid"]) == (str(first), os.getpid())
+        status = api.run_status(second)
+        assert status.state == "waiting" and str(status.waits_for).startswith(f"{first} (pid {os.getpid()}, ")
+        with pytest.raises(BoresightError, match=r"waits for .*first .*--together"):
+            await said(second, "continue")
+        await said(second, "together")
+        await until(lambda: finished(events) > 1)
+        with pytest.raises(BoresightError, match="waits for no other campaign: it is running"):
+            await said(second, "together")
+        await said(second, "pause")
+        await until(lambda: any(event.type == "paused" for event in events))
+        await said(first, "continue")
+        await holding
+        await said(second, "continue")
+        await waiting
+
+    asyncio.run(both())
+    assert disturbed(first) == {False, True} and True in disturbed(second)
+    assert not any(event.type == "heartbeat" and event.waits_for for event in events if event_runs(event))
+
+
+def event_runs(event: Event) -> bool:
+    return event.type == "heartbeat" and event.state != "waiting"
+
+
+async def test_a_holder_without_a_name_is_waited_for_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, f"boresight-test-unnamed-{os.getpid()}")
+    assert await holder() is None
+    older = Machine()  # as one that knows nothing of questions
+    assert await older.try_own()
+    assert await holder() is None and not await Machine().try_own()
+    assert not older.disturbed  # asking is no running beside
+    await older.close()
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"{}\n", b"[]\n", b"x" * 100_000, b'{"run": 1, "pid": "no"}\n', None]
+)
+async def test_a_holder_that_speaks_nonsense_or_nothing_stays_unnamed(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes | None
+) -> None:
+    monkeypatch.setenv(VARIABLE, f"boresight-test-nonsense-{os.getpid()}")
+
+    left = asyncio.Event()
+
+    async def tell(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer or b"")
+        if answer is None:
+            await reader.read()  # until whoever asked gives up
+        writer.close()
+        left.set()
+
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(mark() + b".holder")
+    server = await asyncio.start_unix_server(tell, sock=listener)
+    assert await holder() is None
+    await left.wait()
+    server.close()
+
+
+def test_a_mark_of_its_own_reaches_the_host_but_no_retriever(tmp_path: Path) -> None:
+    assert mark() == b"\0" + os.environ[VARIABLE].encode()
+    passed = child_environment({}, tmp_path, tmp_path)
+    assert VARIABLE in os.environ and VARIABLE not in passed
 
 
 def test_a_detached_run_outlives_its_starter_and_answers(scene: Scene, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_both_metrics_are_told_with_interval_and_adjusted_p() -> None:
     screen = shown(campaign({"lexical": lexical, "hybrid": [1, 1, 2, 1] * 20}, baseline="lexical"), 80)
     recall, mrr = (line for line in screen.splitlines() if line.split()[-1:] in (["1.000"], [".001"]))
     assert recall.split()[:5] == ["hybrid", "significant", "loss", "Recall@5", ".000"]
-    assert mrr.split()[:3] == ["supported", "MRR@10", "−.125"]
+    assert mrr.split()[:5] == ["in", "MRR@10,", "supported", "MRR@10", "−.125"]
     assert "< .001" in mrr
 
 
@@ -129,3 +129,23 @@ def test_an_interval_that_cannot_be_told_is_a_dash() -> None:
     screen = shown(campaign({"a": [1], "b": [2]}, baseline="a"), 200)
     assert "1.000 (—)" in screen
     assert "Note: alpha holds a single unit of cases" in screen
+
+
+def test_a_candidate_that_answered_nothing_yet_has_no_figures() -> None:
+    found = campaign({"lexical": [1] * 8, "hybrid": ["missing"] * 8}, baseline="lexical")
+    lines = [line.split() for line in shown(found, 80).splitlines()]
+    assert ["hybrid", "—", "—", "—"] in lines
+    assert ["hybrid", "needs", "more", "data", "Recall@5", "—", "—", "—"] in lines
+
+
+def test_what_failed_for_good_counts_as_a_miss() -> None:
+    found = campaign({"lexical": [1] * 8, "hybrid": ["failed"] * 8}, baseline="lexical")
+    assert "hybrid" in shown(found, 80) and ".000" in shown(found, 80)
+
+
+def test_the_command_to_go_on_names_the_run() -> None:
+    found = campaign({"lexical": ["missing"] * 8})
+    console = Console(width=200, force_terminal=False, color_system=None)
+    with console.capture() as capture:
+        console.print(Leaderboard(found.board, found.about, run="runs/demo-001"))
+    assert "boresight resume runs/demo-001" in capture.get()

@@ -238,7 +238,7 @@ def test_where_hardly_anything_was_answered_there_are_dashes() -> None:
 
 def test_a_significant_loss_is_the_verdict_in_the_leaderboard() -> None:
     found = campaign({"lexical": [1] * 80, "hybrid": [1, 1, 2, 1] * 20}, baseline="lexical")
-    assert "| hybrid | significant loss, supported | .750 (" in markdown(found.board, found.about)
+    assert "| hybrid | significant loss (MRR@10), supported | .750 (" in markdown(found.board, found.about)
 
 
 def test_disturbed_latencies_are_told_next_to_them(compared: Campaign) -> None:

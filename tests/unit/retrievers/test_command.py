@@ -323,7 +323,7 @@ def test_missing_executables_are_all_named_before_anything_is_written(tmp_path: 
 def test_a_script_whose_interpreter_is_gone_is_named_with_its_field(tmp_path: Path) -> None:
     (tmp_path / "tool").write_text("#!/no/such/python3\n")
     (tmp_path / "tool").chmod(0o755)
-    with pytest.raises(ProblemsError, match=r"config\.query\[0\]: .*tool: its interpreter /no/such/python3 is"):
+    with pytest.raises(ProblemsError, match=r"config\.query\[0\]: .*its interpreter /no/such/python3 is"):
         made(tmp_path, query=["{manifest}/tool", "{query}"]).fingerprint()
 
 

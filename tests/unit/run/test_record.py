@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ def test_a_newer_format_is_refused_with_the_remedy(finished: Finished) -> None:
     with pytest.raises(InputError, match="use the newer version that made it") as refused:
         read_run(finished.run)
     assert "'boresight-run@2'" in str(refused.value) and "'boresight-run@1'" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["events.jsonl", "plan.jsonl", "cases.jsonl"])
+def test_a_pipe_in_place_of_a_file_is_refused_without_waiting(finished: Finished, name: str) -> None:
+    (finished.run / name).unlink()
+    os.mkfifo(finished.run / name)
+    with pytest.raises(IdentityError, match=f"{name}: not a regular file; restore it"):
+        read_run(finished.run)
 
 
 def test_a_folder_that_is_no_run_is_refused_and_left_alone(tmp_path: Path) -> None:
