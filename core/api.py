@@ -30,6 +30,7 @@ from core.campaign.manifest import (
 from core.campaign.reuse import TakenCell, TakenOver
 from core.engine.detached import detach
 from core.engine.host import Ended, execute
+from core.engine.machine import measuring
 from core.failures import Failure, Filters, choose, failures
 from core.outcomes import Outcomes, read_outcomes
 from core.rankings import Observation, RunReader
@@ -88,6 +89,7 @@ __all__ = [
     "import_run",
     "list_runs",
     "markdown_report",
+    "measuring",
     "pinned",
     "read_bank",
     "read_campaign",

@@ -135,8 +135,8 @@ def _parser() -> argparse.ArgumentParser:
         description="Which retriever finds the right code in your repositories, how sure is that, and what "
         "does it cost?",
         epilog="Start with `boresight quickstart` in a Git repository; `boresight` alone opens the app. "
-        "Exit codes: 0 done; 1 done, and the answer is no; 2 bad input, nothing written; 3 identity or evidence "
-        "differs; 4 busy; 130 stopped.",
+        "Exit codes: 0 done; 1 done, and the answer is no; 2 bad input, nothing written; 3 identity or "
+        "evidence differs; 4 busy; 130 stopped.",
     )
     parser.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version and exit")
     parser.add_argument(

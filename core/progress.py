@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import IO, Protocol
 
+from core.reports.wording import failed_words
 from core.run.events import (
     NOT_CHOSEN,
     CampaignFinished,
@@ -23,7 +24,7 @@ from core.run.events import (
 from core.text import printable
 
 LINE_HEARTBEAT_SECONDS = 15.0
-_BESIDE = "(--together would run beside it)"
+_BESIDE = "(`boresight continue --together RUN` lets it run beside that)"
 _PLAIN_TERMINALS = frozenset({"dumb", "unknown"})
 _SHOWN_ERROR = 60
 _MARKS = {"accepted": "✔", "reused": "↺", "failed": "✖", "not_run": "✖", "stopped": "■"}
@@ -106,7 +107,8 @@ class LineDisplay:
         if isinstance(event, Paused):
             return "paused" if event.paused else "going on"
         if isinstance(event, CampaignFinished):
-            return f"{_count(event.progress)} {event.state}, {event.progress.failed} failed"
+            told = failed_words(event.progress.failed, event.progress.unasked)
+            return f"{_count(event.progress)} {event.state}, {told}"
         return None
 
     def _say_reused(self, progress: Progress | None) -> None:
@@ -174,7 +176,7 @@ class BarDisplay:
 
     def _update(self, progress: Progress, text: str | None) -> None:
         extra = f" · {progress.reused} reused" if progress.reused else ""
-        extra += f" · {progress.failed} failed" if progress.failed else ""
+        extra += f" · {failed_words(progress.failed, progress.unasked)}" if progress.failed else ""
         task = self._bar.tasks[0]
         description = task.description if text is None else f"{text}{extra}"
         self._bar.update(

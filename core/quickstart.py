@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tomlkit
 
@@ -14,23 +13,20 @@ from core.banks.case import INTENTS
 from core.banks.derivation import Derivation
 from core.banks.known_target import derive_all, write_bank
 from core.banks.reading import decode_bank
+from core.campaign.depth import DEEPEST, SECONDS_FOR_INDEXING, depth_for, estimated_units, fitted
+from core.campaign.document import without_none
 from core.campaign.jobs import create_retrievers, ready_controls
 from core.campaign.manifest import read_models
 from core.durable import write_durably
 from core.errors import InputError
-from core.git import GitRepository, top_level
+from core.git import top_level
 from core.repositories import RepositoryEntry, pinned
 from core.samples import CANDIDATES, GRADED, make_sample_repository
 
 LARGEST_BANK = 60  # cases; six operations each, some ten seconds in all
 FEWEST_PER_INTENT = 5
 FEWEST_INTENTS = 3
-SECONDS_FOR_INDEXING = 35.0
-TEXTS_PER_SECOND = {256: 45.0, 128: 65.0, 64: 110.0, 32: 180.0}  # by max_tokens, two ordinary cores
 DENSE_CANDIDATES = 2
-
-_DEFINITION = re.compile(rb"^[ \t]*(?:async[ \t]+def|def|class)[ \t]", re.MULTILINE)
-_HEADING = re.compile(rb"^#{1,6}[ \t]", re.MULTILINE)
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -95,7 +91,7 @@ def write_graded_inputs(inputs: Path) -> GradedInputs:
     place = {"label": entry.label, "path": path.name, "commit": entry.commit}
     manifest = {"schema_version": 1, "repositories": [place]}
     write_durably(inputs / "repositories.json", json.dumps(manifest, indent=1).encode() + b"\n")
-    campaign = _write_campaign(entry, bank, max(TEXTS_PER_SECOND), "quickstart-graded")
+    campaign = _write_campaign(entry, bank, DEEPEST, "quickstart-graded")
     return GradedInputs(entry, bank, len(decode_bank(raw, GRADED.name).cases), campaign)
 
 
@@ -103,7 +99,7 @@ def _write_campaign(entry: RepositoryEntry, bank: Path, max_tokens: int, name: s
     """Write the campaign file beside the bank; return its path."""
     document = tomlkit.document()
     document.add(tomlkit.comment("Written by `boresight quickstart`; run it again with `boresight run`."))
-    candidates = [_fitted(item.entry, max_tokens) for item in read_models(CANDIDATES)]
+    candidates = [without_none(fitted(item.entry, max_tokens)) for item in read_models(CANDIDATES)]
     document.update(
         {
             "format": "boresight-campaign@1",
@@ -170,49 +166,19 @@ def _sized(entry: RepositoryEntry, derivation: Derivation, remarks: list[str]) -
         remarks.append(
             f"Left out, with fewer than {FEWEST_PER_INTENT} cases in this repository: {', '.join(left_out)}."
         )
-    units = _units(entry)
-    max_tokens, expected = _depth(units)
-    if max_tokens < max(TEXTS_PER_SECOND):
+    depth = depth_for(estimated_units([entry]), DENSE_CANDIDATES)
+    if depth.max_tokens < DEEPEST:
         remarks.append(
-            f"About {units:,} units to embed: to fit the time, the dense candidates read the first "
-            f"{max_tokens} tokens of each."
+            f"About {depth.units:,} units to embed: to fit the time, the dense candidates read the first "
+            f"{depth.max_tokens} tokens of each."
         )
-    if expected > SECONDS_FOR_INDEXING:
+    if depth.seconds > SECONDS_FOR_INDEXING:
         remarks.append(
-            f"This repository is large: indexing will take about {expected / 60:.0f} min. "
+            f"This repository is large: indexing will take about {depth.seconds / 60:.0f} min. "
             "Ctrl+C stops it; `boresight quickstart --sample` takes a minute at most."
         )
-    return Choice(entry, derivation, intents, per_intent, max_tokens, tuple(remarks))
+    return Choice(entry, derivation, intents, per_intent, depth.max_tokens, tuple(remarks))
 
 
 def _able(derivation: Derivation) -> tuple[str, ...]:
     return tuple(intent for intent in INTENTS if len(derivation.pool(intent)) >= FEWEST_PER_INTENT)
-
-
-def _depth(units: int) -> tuple[int, float]:
-    """Return how many tokens of each unit fit the time, and the seconds that indexing will then take."""
-    expected = 0.0
-    for max_tokens, rate in TEXTS_PER_SECOND.items():
-        expected = DENSE_CANDIDATES * units / rate
-        if expected <= SECONDS_FOR_INDEXING:
-            return max_tokens, expected
-    return min(TEXTS_PER_SECOND), expected
-
-
-def _units(entry: RepositoryEntry) -> int:
-    """Estimate the units that an index will hold: definitions, files and headings, tests included."""
-    units = 0
-    with GitRepository(entry.path) as repository:
-        for item in repository.entries(str(entry.commit)):
-            if item.is_file and item.path.endswith((b".py", b".md")):
-                pattern = _DEFINITION if item.path.endswith(b".py") else _HEADING
-                units += 1 + len(pattern.findall(repository.blob(item.oid)))
-    return units
-
-
-def _fitted(entry: Mapping[str, Any], max_tokens: int) -> dict[str, Any]:
-    """Return a candidate's entry with its dense depth lowered to what fits."""
-    config = dict(entry.get("config", {}))
-    if "max_tokens" in config:
-        config["max_tokens"] = min(config["max_tokens"], max_tokens)
-    return {key: value for key, value in {**entry, "config": config}.items() if value is not None}

@@ -29,7 +29,8 @@ _COUNTED_BYTES = 1024 * 1024
 class RunStatus(NamedTuple):
     """A run at a glance; `problem` says why it could not be read, and then its counts are 0.
 
-    `waits_for` says what a waiting run waits for, as far as it told.
+    `waits_for` says what a waiting run waits for, as far as it told. `unasked` are those of the failed that
+    were never asked, as their cell's index failed.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class RunStatus(NamedTuple):
     updated_at: datetime | None
     problem: str | None = None
     waits_for: str | None = None
+    unasked: int = 0
 
 
 def list_runs(folder: Path) -> Iterator[RunStatus]:
@@ -66,7 +68,7 @@ def run_status(path: Path, *, brief: bool = False) -> RunStatus:
     counts = None
     if brief:
         counts = _told_counts(last, _lines(layout.plan)) if executed else known_counts(record)
-    accepted, failed, untried = counts or _counts(layout, read_plan(layout.plan))
+    accepted, failed, untried, unasked = counts or _counts(layout, read_plan(layout.plan))
     planned = accepted + failed + untried
     if executed:
         state = _live(layout.lock, updated, last, turn)
@@ -76,7 +78,7 @@ def run_status(path: Path, *, brief: bool = False) -> RunStatus:
         state = "interrupted" if untried else "failed"
     waits_for = holder_text(_holder(last)) if state == "waiting" else None
     return RunStatus(
-        path, record.about["name"], state, accepted, planned, failed, updated, waits_for=waits_for
+        path, record.about["name"], state, accepted, planned, failed, updated, None, waits_for, unasked
     )
 
 
@@ -97,7 +99,10 @@ def _told_counts(last: Mapping[str, Any] | None, planned: int) -> Counts | None:
     completed, failed = progress.get("completed"), progress.get("failed")
     if type(completed) is not int or type(failed) is not int or not 0 <= failed <= completed <= planned:
         return None
-    return Counts(completed - failed, failed, planned - completed)
+    unasked = progress.get("unasked")
+    if type(unasked) is not int or not 0 <= unasked <= failed:
+        unasked = 0
+    return Counts(completed - failed, failed, planned - completed, unasked)
 
 
 def _live(
@@ -139,7 +144,7 @@ def _modified(path: Path) -> datetime | None:
 
 def _counts(layout: RunLayout, plan: Iterable[Planned]) -> Counts:
     """Count operations accepted, failed, and neither tried nor kept from it by a failed index."""
-    accepted = failed = untried = 0
+    accepted = failed = untried = unasked = 0
     broken: set[tuple[str, str]] = set()
     indexes: dict[tuple[str, str], str] = {}
     for planned in plan:
@@ -153,13 +158,14 @@ def _counts(layout: RunLayout, plan: Iterable[Planned]) -> Counts:
             accepted += 1
         elif result is not None:  # an index that was replaced since had answered it
             untried += 1
-        elif cell in broken or _has_failed(layout, operation):
+        elif (has_failed := _has_failed(layout, operation)) or cell in broken:
             failed += 1
+            unasked += not has_failed
             if operation.kind == INDEX:
                 broken.add(cell)
         else:
             untried += 1
-    return Counts(accepted, failed, untried)
+    return Counts(accepted, failed, untried, unasked)
 
 
 def _result(layout: RunLayout, operation: Operation) -> Result | None:

@@ -22,6 +22,7 @@ from tui import navigation
 from tui.indexes import Indexes
 from tui.keys import binding_ids
 from tui.leaving import LeavingApp
+from tui.lost_terminal import watch_terminal
 from tui.palette import BoresightProvider
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import TextDialog
@@ -60,7 +61,7 @@ class BoresightApp(LeavingApp):
             for number, name in enumerate(navigation.MAIN_SCREENS, start=1)
         ),
         Binding("q", "leave", "Quit", id="app.leave"),
-        Binding("question_mark", "show_help", "Help", key_display="?", id="app.help"),
+        Binding("f1,question_mark", "show_help", "Help", key_display="F1 ?", id="app.help"),
     ]
 
     def __init__(self, folder: Path, watch: Path | None = None, settings: Path | None = None) -> None:
@@ -107,6 +108,7 @@ class BoresightApp(LeavingApp):
         for number in (signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as by nohup
                 loop.add_signal_handler(number, self.exit, int(Exit.STOPPED))
+        watch_terminal(lambda: loop.call_soon_threadsafe(self.exit, int(Exit.STOPPED)))
 
     def on_unmount(self) -> None:
         """Close what was opened."""

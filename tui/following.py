@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from core.campaign.plan import read_plan
 from core.errors import BoresightError
+from core.reports.wording import failed_words
 from core.run.events import (
+    INDEX_FAILED,
     CampaignFinished,
     CampaignStarted,
     CellFinished,
@@ -28,7 +30,7 @@ from core.run.events import (
     holder_text,
 )
 from core.run.follow import EventTail
-from core.run.layout import Operation, RunLayout
+from core.run.layout import INDEX, Operation, RunLayout
 from core.run.live import LiveCell, LiveRun
 from core.run.lock import is_executed
 from core.run.record import read_run
@@ -52,6 +54,7 @@ class CellView(NamedTuple):
     planned: int
     completed: int
     failed: int
+    unasked: int  # of the failed, those never asked as the index failed
     phase: Phase | None
     is_current: bool
     medians: tuple[float | None, ...]
@@ -89,6 +92,8 @@ class RunView(NamedTuple):
     news: tuple[News, ...]
     problems: tuple[str, ...]
     is_caught_up: bool
+    failed: int = 0
+    unasked: int = 0  # of the failed, those never asked as their cell's index failed
     waits_for: str | None = None  # another campaign, where it waits for one
 
     def state(self, now: datetime) -> State:
@@ -117,6 +122,8 @@ class Follower:
         self._name = run.name
         self._problems: list[str] = []
         self._news: deque[News] = deque(maxlen=KEPT_NEWS)
+        self._unasked: Counter[tuple[str, str]] = Counter()  # of the cell that is under way
+        self._broken: dict[tuple[str, str], OperationFinished] = {}  # how a cell's index failed
         self._numbers = 0
         self._sequence = 0
         self._cells: dict[tuple[str, str], tuple[int, tuple[float | None, ...]]] = {}
@@ -195,9 +202,10 @@ class Follower:
             if found.state != (state if state in _ENDED else "interrupted"):
                 problems.append(
                     f"events.jsonl does not tell all: {found.accepted} of {found.planned} operations have an "
-                    f"accepted result, {found.failed} failed"
+                    f"accepted result, {failed_words(found.failed, found.unasked)}"
                 )
             state = found.state
+        counts = found if not held and found is not None and found.state is not None else live.progress
         self._sequence += 1
         self.view = RunView(
             sequence=self._sequence,
@@ -213,6 +221,8 @@ class Follower:
             news=tuple(self._news),
             problems=tuple(problems),
             is_caught_up=is_caught_up,
+            failed=counts.failed,
+            unasked=counts.unasked,
             waits_for=holder_text(live.waits_for) if held and live.is_waiting else None,
         )
         return time.monotonic() + VIEW_SECONDS
@@ -230,6 +240,7 @@ class Follower:
             cell.planned,
             cell.completed,
             cell.failed,
+            cell.unasked,
             cell.phase,
             cell is current,
             self._medians(cell),
@@ -247,12 +258,21 @@ class Follower:
 
     def _take(self, event: Event) -> None:
         if isinstance(event, OperationFinished):
-            if event.outcome in {"failed", "not_run"}:
+            if event.error_class == INDEX_FAILED:
+                self._unasked[event.candidate, event.repository] += 1
+            elif event.outcome in {"failed", "not_run"}:
+                if event.phase == "indexing":
+                    self._broken[event.candidate, event.repository] = event
                 self._tell(event, failure_line(event), is_failure=True, operation=operation_of(event))
         elif isinstance(event, CampaignStarted):
+            self._unasked.clear()
+            self._broken.clear()
             self._tell(event, "resumed" if event.resumed else "began")
         elif isinstance(event, CellFinished):
-            failed = f", {event.failed} failed" if event.failed else ""
+            unasked = self._unasked.pop((event.candidate, event.repository), 0)
+            if unasked:
+                self._tell_unasked(event, unasked)
+            failed = f", {failed_words(event.failed, unasked)}" if event.failed else ""
             self._tell(event, f"✔ {event.candidate} × {event.repository}  {event.completed} done{failed}")
         elif isinstance(event, Paused):
             self._tell(event, "‖ paused" if event.paused else "goes on")
@@ -262,6 +282,14 @@ class Follower:
             self._tell(event, f"froze {event.repository}: {event.files} files")
         elif isinstance(event, Gap):
             self._tell(event, f"{event.missed} events were missed")
+
+    def _tell_unasked(self, event: CellFinished, unasked: int) -> None:
+        """Tell in one line how many queries and probes of a cell were never asked, and of which index."""
+        index = self._broken.get((event.candidate, event.repository))
+        cause = index.error_class if index is not None and index.error_class else "failed"
+        text = f"✖ {event.candidate} × {event.repository}  index: {cause} → {unasked:,} not asked"
+        operation = Operation(event.candidate, event.repository, INDEX)
+        self._tell(event, text, is_failure=True, operation=operation)
 
     def _tell(
         self, event: Event, text: str, *, is_failure: bool = False, operation: Operation | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +37,7 @@ class LeavingApp(WorkingApp):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
+        self._text_before: dict[Path, bytes | None] = {}  # what such a file held when it was opened
         self.fixing: dict[Path, Path] = {}  # by campaign file: the run that it was opened to fix
         self.asked: WeakKeyDictionary[Screen[Any], navigation.Show] = WeakKeyDictionary()
         self._leaving = False
@@ -121,8 +123,15 @@ class LeavingApp(WorkingApp):
 
     def _fix(self, run: Path, manifest: Path) -> None:
         self.fixing[manifest] = run
+        self._text_before.pop(manifest, None)
+        self._keep_text(manifest)
         self.tell("Change what is wrong and save; then a new run keeps every success that still holds")
         self.post_message(navigation.ShowManifest(manifest))
+
+    @work(thread=True, group="fix", exit_on_error=False)
+    def _keep_text(self, manifest: Path) -> None:
+        """Remember what a campaign file holds, to know later whether anything was changed in it."""
+        self._text_before[manifest] = _text(manifest)
 
     def pop_screen(self) -> AwaitComplete:
         """Go back; from a campaign that was opened to fix a run, offer to run it."""
@@ -133,18 +142,34 @@ class LeavingApp(WorkingApp):
         return popped
 
     def offer_reuse(self, run: Path, manifest: Path) -> None:
+        """Offer a new run of a campaign, once it is known whether anything was changed in its file."""
+        self.call_later(self._offer_reuse, run, manifest)
+
+    async def _offer_reuse(self, run: Path, manifest: Path) -> None:
         """Offer a new run of a campaign that takes over what still holds of an earlier one."""
         choices = (
             Choice("run", f"Run {manifest.name} now, and take over every success that still holds"),
             Choice("later", "Not now"),
         )
+        text = f"{run.name} stays as it is. Cells that are equal keep their results; the others are run."
+        before = self._text_before.pop(manifest, None)
+        if before is not None and before == await asyncio.to_thread(_text, manifest):
+            choices = choices[::-1]
+            text = f"Nothing was changed; what failed would fail again. {text}"
 
         def answered(answer: str | None) -> None:
             if answer == "run":
                 self.start(manifest, run)
 
-        text = f"{run.name} stays as it is. Cells that are equal keep their results; the others are run."
         self.push_screen(ChoiceDialog(f"Continue {run.name}", text, choices), answered)
+
+
+def _text(manifest: Path) -> bytes | None:
+    """Return a campaign file's bytes, None where it cannot be read."""
+    try:
+        return manifest.read_bytes()
+    except OSError:
+        return None
 
 
 def _stopped(going: Sequence[Path], word: str) -> tuple[list[Path], str]:

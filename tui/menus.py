@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from core import api
-from core.errors import BoresightError
+from core.errors import BoresightError, BusyError
 from tui.runs import UNFINISHED, Row
 from tui.screens.dialogs import Choice
 
@@ -33,7 +34,14 @@ NEW = Choice("new", "New campaign from a repository")
 _CHECKING = threading.Lock()  # a second press waits for the first check, which holds the run's lock
 
 
-def menu_of(row: Row, refusal: str | None = None) -> Sequence[Choice]:
+class Refusal(NamedTuple):
+    """Why a resume would be refused; `is_busy` where it would not be once another process has ended."""
+
+    reason: str
+    is_busy: bool = False
+
+
+def menu_of(row: Row, refusal: Refusal | None = None) -> Sequence[Choice]:
     """Return what can be done with a row; `refusal` says why a resume would be refused."""
     if row.status is None:
         return _of_campaign(row)
@@ -50,7 +58,9 @@ def menu_of(row: Row, refusal: str | None = None) -> Sequence[Choice]:
     if state not in UNFINISHED:
         return (*looking, *keeping)
     if refusal is not None:
-        refused = RESUME._replace(refusal=first_reason(refusal))
+        refused = RESUME._replace(refusal=first_reason(refusal.reason))
+        if refusal.is_busy:
+            return (*looking, DUPLICATE, *again, FROZEN, refused)
         return (REUSE, FIX, *looking, *keeping, refused)
     if state == "failed":
         return (INSPECT, FIX, RETRY, RESULTS, QUERIES, SEEN, REPORT, *keeping)
@@ -65,7 +75,7 @@ def first_reason(refusal: str) -> str:
     return f"{reasons[0]}{more}" if reasons else lines[0]
 
 
-def resume_refusal(row: Row) -> str | None:
+def resume_refusal(row: Row) -> Refusal | None:
     """Return why a resume would be refused, None where it would not be; reads disk."""
     if row.status is None or row.status.state not in UNFINISHED:
         return None
@@ -73,7 +83,7 @@ def resume_refusal(row: Row) -> str | None:
         with _CHECKING, api.reopen_run(row.path, purpose="checking"):  # not taken for an engine meanwhile
             return None
     except BoresightError as error:
-        return str(error)
+        return Refusal(str(error), isinstance(error, BusyError))
 
 
 def _of_campaign(row: Row) -> Sequence[Choice]:

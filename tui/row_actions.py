@@ -11,7 +11,7 @@ from textual.widgets import DataTable, OptionList
 from textual.worker import get_current_worker
 
 from tui import navigation
-from tui.menus import NEW, menu_of, resume_refusal
+from tui.menus import NEW, Refusal, menu_of, resume_refusal
 from tui.runs import Row
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
@@ -58,15 +58,14 @@ class RowActions(BoresightScreen[None]):
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._show_menu, row, refusal)
 
-    def _show_menu(self, row: Row, refusal: str | None) -> None:
+    def _show_menu(self, row: Row, refusal: Refusal | None) -> None:
         choices = menu_of(row, refusal)
+        text = row.sentence if refusal is None else refusal.reason
         title = f"{row.campaign}  {near(row.path, self.folder)}"
         if not choices:
             self.app.push_screen(TextDialog(title, row.sentence))
             return
-        self.app.push_screen(
-            ChoiceDialog(title, refusal or row.sentence, choices), lambda answer: self.act(row, answer)
-        )
+        self.app.push_screen(ChoiceDialog(title, text, choices), lambda answer: self.act(row, answer))
 
     def act(self, row: Row, answer: str | None) -> None:
         """Do what was chosen for a row."""

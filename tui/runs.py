@@ -11,7 +11,7 @@ from typing import NamedTuple
 from core import api
 from core.campaign.folder import CampaignFound, campaign_found, find_campaign_files
 from core.errors import BoresightError
-from core.reports.wording import counted
+from core.reports.wording import counted, failed_words
 from core.run.layout import RunLayout, find_runs
 from core.run.lock import is_executed
 from core.run.record import read_run
@@ -189,19 +189,28 @@ def _campaign_row(found: CampaignFound, runs: int) -> Row:
 
 
 def _sentence(status: api.RunStatus, best: str) -> str:
-    name = status.path.name
+    name = f"{status.name} {status.path.name}"
     if status.problem:
         return status.problem
     done = f"{status.accepted} of {status.planned}"
     words = {
         "interrupted": f"{name} was interrupted at {done}. Resume will reuse its verified results.",
-        "failed": f"{name}: {status.failed} of {status.planned} operations failed. Inspect them, or fix and "
-        "continue.",
+        "failed": f"{name}: {_failures(status)}. Inspect them, or fix and continue.",
         "complete": f"{name}: all {status.planned} operations accepted.{f' {best}' if best else ''}",
         "waiting": f"{name} waits for {status.waits_for}.",
         "stalled": f"{name} is held by a process that has said nothing for 10 s or more, at {done}.",
     }
-    return words.get(str(status.state), f"{name}: {done} operations accepted, {status.failed} failed.")
+    return words.get(
+        str(status.state),
+        f"{name}: {done} operations accepted, {failed_words(status.failed, status.unasked)}.",
+    )
+
+
+def _failures(status: api.RunStatus) -> str:
+    """Count failures of all operations, in the words that all screens have: see `failed_words`."""
+    if status.unasked:
+        return f"{failed_words(status.failed, status.unasked)}, of {status.planned} operations"
+    return f"{status.failed} of {status.planned} operations failed"
 
 
 def _candidates(layout: RunLayout) -> tuple[str, ...]:

@@ -34,11 +34,15 @@ _COUNTED = (
 
 
 class Counts(NamedTuple):
-    """Planned operations: accepted, failed or kept from it by a failed index, and left to do."""
+    """Planned operations: accepted, failed or kept from it by a failed index, and left to do.
+
+    `unasked` are those of the failed that were never asked, as their cell's index failed.
+    """
 
     accepted: int
     failed: int
     left: int
+    unasked: int = 0
 
 
 def known_counts(record: RunRecord) -> Counts | None:
@@ -70,6 +74,7 @@ def _counted(connection: sqlite3.Connection) -> Counts:
             counts["accepted"] += number
         elif status == FAILED or (candidate, repository) in broken:
             counts["failed"] += number
+            counts["unasked"] += number if status != FAILED else 0
         else:
             counts["left"] += number
-    return Counts(counts["accepted"], counts["failed"], counts["left"])
+    return Counts(counts["accepted"], counts["failed"], counts["left"], counts["unasked"])

@@ -11,11 +11,13 @@ from typing import NamedTuple
 from core.banks.case import Bank, Case
 from core.banks.pinning import fitted
 from core.banks.reading import read_bank
+from core.campaign.depth import dense_depth, estimated_units, index_seconds
 from core.campaign.jobs import create_retrievers
-from core.campaign.manifest import Campaign
+from core.campaign.manifest import Campaign, Candidate
 from core.campaign.past_runs import PastRun, PastTimes, past_runs
 from core.campaign.plan import make_plan
 from core.outcomes import planned_case, planned_cases
+from core.repositories import RepositoryEntry
 from core.retrievers.protocol import Features
 from core.scoring.records import PlannedCase
 from core.scoring.significance import POWER_FACTOR, SMALLEST_UNITS_FOR_POWER
@@ -28,13 +30,25 @@ ENGINE_S = 0.006  # what measuring adds to each operation
 _SHOWN = 3
 
 
+class IndexEstimate(NamedTuple):
+    """How long dense candidates that no past run tells of will index, from how many units there are."""
+
+    seconds: float
+    candidates: tuple[str, ...]
+    units: int
+
+
 class TimeEstimate(NamedTuple):
-    """How long a campaign will take, as far as past runs tell; `unknown` candidates are not in it."""
+    """How long a campaign will take, as far as past runs tell; `unknown` candidates are not in it.
+
+    What can be said of the indexes of those is in `indexing`; None where that is nothing.
+    """
 
     seconds: float
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     runs: tuple[Path, ...]
+    indexing: IndexEstimate | None = None
 
 
 class Detectable(NamedTuple):
@@ -81,7 +95,7 @@ def preview(campaign: Campaign, folder: Path) -> Preview:
         repositories=labels,
         candidates=tuple(features),
         operations=dict(Counter(item.operation.kind for item in plan)),
-        time=_time(campaign, bank, features, runs),
+        time=_time(campaign, bank, features, runs, entries),
         detectable=_detectable(campaign, bank, runs),
     )
 
@@ -106,7 +120,11 @@ def spread(cases: Sequence[PlannedCase]) -> float:
 
 
 def _time(
-    campaign: Campaign, bank: Bank, features: Mapping[str, Features], runs: Sequence[PastRun]
+    campaign: Campaign,
+    bank: Bank,
+    features: Mapping[str, Features],
+    runs: Sequence[PastRun],
+    entries: Sequence[RepositoryEntry],
 ) -> TimeEstimate:
     seconds = 0.0
     known, unknown, used = [], [], []
@@ -121,7 +139,17 @@ def _time(
         if found is not None:
             seconds += _candidate_seconds(bank, features[candidate.id], found[1])
             used.append(found[0].path)
-    return TimeEstimate(seconds, tuple(known), tuple(unknown), tuple(dict.fromkeys(used)))
+    indexing = _indexing([each for each in campaign.candidates if each.id in unknown], entries)
+    return TimeEstimate(seconds, tuple(known), tuple(unknown), tuple(dict.fromkeys(used)), indexing)
+
+
+def _indexing(candidates: Sequence[Candidate], entries: Sequence[RepositoryEntry]) -> IndexEstimate | None:
+    dense = {each.id: depth for each in candidates if (depth := dense_depth(each.entry)) is not None}
+    if not dense:
+        return None
+    units = estimated_units(entries)
+    seconds = math.fsum(index_seconds(units, depth) for depth in dense.values())
+    return IndexEstimate(seconds, tuple(dense), units)
 
 
 def _candidate_seconds(bank: Bank, features: Features, times: PastTimes) -> float:
@@ -183,12 +211,14 @@ def _lines(found: Preview) -> Iterator[str]:
     )
     yield f"Operations: {total:,} ({kinds})."
     yield _time_line(found.time)
+    if found.time.indexing is not None:
+        yield _indexing_line(found.time.indexing)
     yield _detectable_line(found.detectable)
 
 
 def _time_line(time: TimeEstimate) -> str:
     if not time.known:
-        return "Time: unknown, as none of these candidates has run in this folder yet."
+        return "Time: unknown, as none of these candidates has completed a run here yet."
     runs = ", ".join(printable(run.name, 40) for run in time.runs[:_SHOWN])
     basis = f", by what {runs} measured" if time.runs else ""
     text = f"Time: about {duration(time.seconds)}{basis}"
@@ -197,6 +227,15 @@ def _time_line(time: TimeEstimate) -> str:
         more = " …" if len(time.unknown) > _SHOWN else ""
         return f"{text}; and for {names}{more} nobody knows yet."
     return f"{text}; another machine or a busy one takes longer."
+
+
+def _indexing_line(found: IndexEstimate) -> str:
+    names = ", ".join(printable(name, 40) for name in found.candidates[:_SHOWN])
+    more = " …" if len(found.candidates) > _SHOWN else ""
+    return (
+        f"Indexing of {names}{more}: about {duration(found.seconds)} on an idle machine with two cores, by "
+        f"about {found.units:,} units to embed; queries come on top."
+    )
 
 
 def _detectable_line(found: Detectable | None) -> str:

@@ -13,9 +13,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from core.banks.case import Bank
 from core.banks.known_target import write_bank
+from core.campaign.depth import DEEPEST, Depth, dense_depth, depth_for, estimated_units, fitted
 from core.campaign.document import without_none
 from core.campaign.duplicate import WHERE
 from core.campaign.manifest import read_models
+from core.campaign.preview import duration
 from core.campaign.toml_edits import render
 from core.campaign.yields import Yields, label_for
 from core.durable import sync_directory, write_durably
@@ -133,7 +135,7 @@ def create_campaign(asked: NewCampaign, folder: Path) -> Path:
             yields = asked.yields
             entry = yields.entry.model_copy(update={"private": asked.repositories[0].private})
             write_bank([entry], [yields.derivation], asked.per_intent, asked.intents, stage / BANK)
-        write_durably(stage / FILE, campaign_text(asked, target).encode())
+        write_durably(stage / FILE, campaign_text(*_in_time(asked), target).encode())
         demand_free(folder, asked.name)
         stage.rename(target)
         sync_directory(target.parent)
@@ -151,8 +153,23 @@ def create_campaign(asked: NewCampaign, folder: Path) -> Path:
     return target / FILE
 
 
-def campaign_text(asked: NewCampaign, target: Path) -> str:
-    """Return the text of a campaign file in the folder `target`, with comments that explain it."""
+def _in_time(asked: NewCampaign) -> tuple[NewCampaign, Depth | None]:
+    """Lower the depth of dense candidates to what a first run has time for; None where that is not known."""
+    dense = sum(dense_depth(entry) == DEEPEST for entry in asked.candidates)
+    try:
+        depth = depth_for(estimated_units(asked.repositories), dense) if dense else None
+    except (InputError, OSError):  # a repository whose place is still to be filled in
+        depth = None
+    if depth is None or depth.max_tokens == DEEPEST:
+        return asked, None
+    return asked._replace(candidates=tuple(fitted(e, depth.max_tokens) for e in asked.candidates)), depth
+
+
+def campaign_text(asked: NewCampaign, depth: Depth | None, target: Path) -> str:
+    """Return the text of a campaign file in the folder `target`, with comments that explain it.
+
+    `depth` is there where dense candidates read less of each unit than they could.
+    """
     bank = Path(BANK) if asked.bank is None else _from(asked.bank, target)
     blocks = [
         "# Which retriever finds the right code? The campaign that answers it, for `boresight run`.\n"
@@ -177,8 +194,21 @@ def campaign_text(asked: NewCampaign, target: Path) -> str:
         blocks.append((comment if number == 0 else "") + _table("repositories", _repository(entry, target)))
     for number, candidate in enumerate(asked.candidates):
         comment = "# What is compared. Copy one to try it with other options.\n"
-        blocks.append((comment if number == 0 else "") + _table("candidates", candidate))
+        comment = comment if number == 0 else ""
+        if depth is not None and dense_depth(candidate) is not None:
+            comment, depth = comment + _depth_comment(depth), None
+        blocks.append(comment + _table("candidates", candidate))
     return "\n".join(blocks)
+
+
+def _depth_comment(depth: Depth) -> str:
+    return (
+        f"# With max_tokens = {depth.max_tokens} the dense candidates read that much of each of about "
+        f"{depth.units:,} units,\n"
+        f"# and index them in about {duration(depth.seconds)} on two idle cores. With {DEEPEST} they read "
+        f"more of long units,\n"
+        f"# and take about {duration(depth.deepest_seconds)}.\n"
+    )
 
 
 def _preset_of(name: str) -> list[Preset]:

@@ -12,6 +12,7 @@ from core import api
 from core.commands.output import say
 from core.errors import Exit
 from core.progress import display_for
+from core.reports.wording import failed_words
 from core.run.control import NobodyListensError, ask
 from core.run.events import CampaignFinished, holder_text
 from core.run.follow import follow_run
@@ -42,7 +43,8 @@ def status(arguments: argparse.Namespace) -> int:
     else:
         state = engine["state"] if engine else found.state
         say(f"{printable(str(found.path))}: {state}")
-        say(f"{found.accepted} of {found.planned} operations accepted, {found.failed} failed")
+        failed = failed_words(found.failed, found.unasked)
+        say(f"{found.accepted} of {found.planned} operations accepted, {failed}")
         if engine:
             say(f"hosted by process {engine['pid']}, {engine['reused']} verified results reused")
             if engine["state"] == "waiting":

@@ -166,6 +166,11 @@ class Cell:
         )
 
 
+def _limit(seconds: float) -> str:
+    """Write a time that may be a few milliseconds: `900.0`, `0.001`."""
+    return f"{seconds:.1f}" if seconds >= 1 else f"{seconds:.2g}"
+
+
 def process_failure(measurement: Measurement) -> tuple[str | None, str]:
     """Return the error class and plain words of a process that did not end well, or None."""
     outcome = measurement.outcome
@@ -175,7 +180,7 @@ def process_failure(measurement: Measurement) -> tuple[str | None, str]:
         return "nonzero_exit", f"exited with status {measurement.exit_code}"
     plain = {
         "signaled": ("killed_by_signal", f"was ended by {measurement.signal}"),
-        "timed_out": ("timeout", f"was still running after {measurement.elapsed_s:.1f} s, its limit"),
+        "timed_out": ("timeout", f"was still running after {_limit(measurement.elapsed_s)} s, its limit"),
         "output_limit": ("output_limit", "printed more than max_output_bytes"),
         "session_ended": ("session_ended", "the session ended instead of answering"),
         "surplus_output": ("surplus_output", "the session printed more than one line for one request"),

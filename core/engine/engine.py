@@ -19,6 +19,7 @@ from core.engine.narrator import PHASES, Narrator
 from core.errors import RunError
 from core.retrievers.protocol import UnpassableError
 from core.run.events import (
+    INDEX_FAILED,
     NOT_CHOSEN,
     CampaignFinished,
     Event,
@@ -218,7 +219,7 @@ class Engine:
         elif operation.kind == INDEX:
             await self._index(cell, planned)
         elif cell.name not in self._indexes:
-            self._narrator.finished(cell, planned, "not_run", error_class="index_failed")
+            self._narrator.finished(cell, planned, "not_run", error_class=INDEX_FAILED)
         else:
             await self._ask(cell, planned)
 

@@ -14,10 +14,11 @@ import os
 import socket
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 from pydantic import ValidationError
 
-from core.run.events import Holder
+from core.run.events import Holder, holder_text
 
 VARIABLE = "BORESIGHT_MACHINE"  # gives campaigns that are no measurement, such as tests, a mark of their own
 MARK = "boresight-campaign"
@@ -26,9 +27,9 @@ ANSWER_TIMEOUT_S = 0.5
 _LONGEST_MARK = 90  # bytes: a socket's name holds 108
 
 
-def mark() -> bytes:
+def mark() -> str:
     """Return the name of the socket that stands for this machine; child processes inherit it."""
-    return b"\0" + os.fsencode(os.environ.get(VARIABLE) or MARK)[:_LONGEST_MARK]
+    return "\0" + os.fsdecode(os.fsencode(os.environ.get(VARIABLE) or MARK)[:_LONGEST_MARK])
 
 
 async def holder() -> Holder | None:
@@ -48,6 +49,17 @@ async def holder() -> Holder | None:
     finally:
         if writer is not None:
             writer.close()
+
+
+def measuring() -> str | None:
+    """Say which campaign measures on this machine now; None where none does. Not for an event loop."""
+    try:
+        # Connecting to the mark would be to run beside its holder, for a moment.
+        names = [line.rpartition(b" ")[2] for line in Path("/proc/net/unix").read_bytes().splitlines()]
+    except OSError:
+        return None
+    shown = os.fsencode(mark()).replace(b"\0", b"@")
+    return holder_text(asyncio.run(holder())) if shown in names else None
 
 
 class Machine:
@@ -134,11 +146,11 @@ class Machine:
             writer.close()
 
 
-def _asked(name: bytes) -> bytes:
-    return name + b".holder"
+def _asked(name: str) -> str:
+    return name + ".holder"
 
 
-def _bound(name: bytes) -> socket.socket | None:
+def _bound(name: str) -> socket.socket | None:
     """Return a socket with this name, None where another has it."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:

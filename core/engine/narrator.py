@@ -10,6 +10,7 @@ from typing import Literal
 from core.campaign.plan import Planned
 from core.engine.cell import Cell
 from core.run.events import (
+    INDEX_FAILED,
     CampaignFinished,
     CampaignStarted,
     CellFinished,
@@ -154,8 +155,9 @@ class Narrator:
     ) -> None:
         """Count an operation and tell what became of it, and of its cell where that was its last."""
         if outcome != "stopped":
-            self.progress = _counted(self.progress, outcome)
-            self._by_cell[cell.name] = _counted(self._by_cell[cell.name], outcome)
+            unasked = outcome == "not_run" and error_class == INDEX_FAILED
+            self.progress = _counted(self.progress, outcome, unasked=unasked)
+            self._by_cell[cell.name] = _counted(self._by_cell[cell.name], outcome, unasked=unasked)
         self._log.emit(
             OperationFinished(
                 candidate=cell.candidate,
@@ -185,11 +187,12 @@ class Narrator:
             )
 
 
-def _counted(progress: Progress, outcome: Outcome) -> Progress:
+def _counted(progress: Progress, outcome: Outcome, *, unasked: bool) -> Progress:
     return progress.model_copy(
         update={
             "completed": progress.completed + 1,
             "reused": progress.reused + (outcome == "reused"),
             "failed": progress.failed + (outcome in {"failed", "not_run"}),
+            "unasked": progress.unasked + unasked,
         }
     )

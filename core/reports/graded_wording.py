@@ -19,8 +19,8 @@ from core.scoring.graded_records import (
 from core.text import printable
 
 NO_EMBEDDING = (
-    "Context precision, context recall and answer relevance are None without an embedding function; "
-    "`boresight report RUN --embed` computes them with the embedded model."
+    "Context precision, context recall and answer relevance (—) are not computed without an embedding "
+    "function; `boresight report RUN --embed` computes them with the embedded model."
 )
 FIRST_RANKED = TOP
 WHY_TITLES: dict[Why, str] = {
@@ -81,12 +81,10 @@ EMBEDDED: tuple[Measure, ...] = (
 
 
 def cells(board: GradedBoard, means: GradedMeans, measures: Sequence[Measure]) -> list[str]:
-    """Write means; an embedded column is `None` where no embedding function was there."""
-    absent = "None" if board.embedding is None else DASH
+    """Write means; an embedded column is a dash where no embedding function was there."""
     return [
-        absent if value is None and measure in EMBEDDED else measure.write(value)
+        DASH if board.embedding is None and measure in EMBEDDED else measure.write(measure.of(means))
         for measure in measures
-        for value in [measure.of(means)]
     ]
 
 

@@ -54,7 +54,7 @@ def is_barely_run(board: Scoreboard) -> bool:
 
 
 def is_unanswered(counts: QueryCounts) -> bool:
-    """Tell whether a candidate answered nothing yet, so that a metric of it would be a zero that nobody measured.
+    """Tell whether a candidate answered nothing yet, so that its metrics would be zeros that nobody measured.
 
     Where everything failed and nothing is left to ask, the zero is the result.
     """

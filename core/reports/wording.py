@@ -261,6 +261,15 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def failed_words(failed: int, unasked: int = 0) -> str:
+    """Count failures, with those that were never asked apart: `241 failed · 120 not asked (index failed)`.
+
+    `failed` counts both, as either has no result.
+    """
+    told = f"{count(failed - unasked)} failed"
+    return f"{told} · {count(unasked)} not asked (index failed)" if unasked else told
+
+
 def some(things: Sequence[str], one: str, many: str | None = None) -> str:
     """List a few things, and count the rest: `a; b; c; and 2 more gaps`."""
     more = len(things) - _TOLD
@@ -269,7 +278,7 @@ def some(things: Sequence[str], one: str, many: str | None = None) -> str:
 
 
 def decision_words(comparison: Comparison) -> str:
-    """Write a decision: `material gain`; a loss with its metric where it is one: `significant loss (MRR@10)`."""
+    """Write a decision: `material gain`; a loss in one metric names it: `significant loss (MRR@10)`."""
     lost = lost_metric(comparison)
     return f"{decision_alone(comparison)} ({lost})" if lost else decision_alone(comparison)
 

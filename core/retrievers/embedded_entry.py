@@ -24,7 +24,8 @@ class EmbeddedConfig(InputModel):
     """The `config` of an entry; paths start from the manifest's base folder."""
 
     channels: list[RankingChannel] | None = Field(
-        default=None, description="Says again what the engine says; leave it out."
+        default=None,
+        description="Rankings that the engine fuses (lexical, dense), not channels of queries; leave it out.",
     )
     package: str | None = Field(
         default=None,

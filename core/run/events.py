@@ -22,11 +22,15 @@ Phase = Literal["freezing", "indexing", "verifying", "querying", "probing", "sco
 State = Literal["waiting", "running", "paused", "stopping", "stalled", "interrupted", "failed", "complete"]
 QUEUE_LIMIT = 1024
 LONGEST_PATH = 4096
+INDEX_FAILED = "index_failed"  # error class of what is never asked, as its cell's index failed
 NOT_CHOSEN = "not_chosen"  # error class of what a retry of other operations leaves as it is
 
 
 class Progress(BaseModel):
-    """Operations counted; `reused` are among the completed, and so are the `failed`."""
+    """Operations counted; `reused` are among the completed, and so are the `failed`.
+
+    `unasked` are those of the failed that were never asked, as their cell's index failed.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -34,6 +38,7 @@ class Progress(BaseModel):
     planned: int = 0
     reused: int = 0
     failed: int = 0
+    unasked: int = 0
 
 
 class Holder(BaseModel):

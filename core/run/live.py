@@ -9,6 +9,7 @@ from datetime import datetime
 from statistics import median
 
 from core.run.events import (
+    INDEX_FAILED,
     CampaignFinished,
     CampaignStarted,
     Event,
@@ -36,6 +37,7 @@ class LiveCell:
     planned: int
     completed: int = 0
     failed: int = 0
+    unasked: int = 0  # of the failed, those never asked as the index failed
     reused: int = 0
     phase: Phase | None = None
     beat_at: datetime | None = None
@@ -94,7 +96,7 @@ class LiveRun:
         self.state, self.started_at, self.progress = "running", event.at, event.progress
         self.failures.clear()
         for cell in self.cells.values():
-            cell.completed = cell.failed = cell.reused = 0
+            cell.completed = cell.failed = cell.unasked = cell.reused = 0
             cell.phase = cell.beat_at = None
 
     def _beat(self, event: Heartbeat) -> None:
@@ -118,6 +120,7 @@ class LiveRun:
         cell.reused += event.outcome == "reused"
         if event.outcome in {"failed", "not_run"}:
             cell.failed += 1
+            cell.unasked += event.error_class == INDEX_FAILED
             self.failures.append(event)
         elif event.elapsed_s is not None and event.channel is not None:
             kept = cell.latencies.setdefault(event.channel, deque(maxlen=KEPT_LATENCIES))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -191,10 +192,10 @@ async def test_quitting_while_a_run_is_begun_waits_and_asks_then(
             app.start(scene.folder / "campaign.toml")
             await until(pilot, lambda: opened["campaign"] == 1)
             await pilot.press("q", "q")
-            await until(pilot, lambda: "is being begun" in shown(app))
+            await until(pilot, lambda: any("is being begun" in said.message for said in app._notifications))
             assert app.is_running and app.return_value is None
             may_begin.set()  # it fails: that is to be read, so nothing is left
-            await until(pilot, lambda: "not this one" in shown(app))
+            await until(pilot, lambda: "campaign.toml was not run" in shown(app))
             await pilot.pause(0.5)
             assert app.is_running and app.return_value is None
             await pilot.press("escape")
@@ -330,7 +331,6 @@ def test_a_defect_that_ends_the_app_is_raised_to_the_command_line(
 
 @pytest.fixture
 def terminal() -> Iterator[tuple[int, int]]:
-    import pty
 
     master, slave = pty.openpty()
     yield master, slave
@@ -377,6 +377,7 @@ def test_a_lost_session_ends_the_app_and_leaves_the_terminal_as_it_was(
         stderr=subprocess.STDOUT,
         env={**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"},
         start_new_session=True,
+        preexec_fn=_hang_ups_end,
     )
     raw = _read_until(terminal[0], b"No runs and no campaigns")
     process.send_signal(number)
@@ -387,6 +388,34 @@ def test_a_lost_session_ends_the_app_and_leaves_the_terminal_as_it_was(
     assert process.wait(1) in {130, 143, 129}
     assert b"\x1b[?1049h" in raw and raw.rstrip().count(b"\x1b[?1049l") >= 1
     assert b"Traceback" not in raw
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_terminal_that_vanishes_without_a_signal_ends_the_app(tmp_path: Path, ignored: bool) -> None:
+    master, slave = pty.openpty()  # no controlling terminal of the process, which gets no signal of its end
+    process = subprocess.Popen(
+        [sys.executable, "-m", "core.cli", "--folder", str(tmp_path)],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"},
+        start_new_session=True,
+        preexec_fn=(lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) if ignored else _hang_ups_end,
+    )
+    os.close(slave)
+    try:
+        _read_until(master, b"No runs and no campaigns")
+    finally:
+        os.close(master)
+    try:
+        assert process.wait(20) == 130
+    finally:
+        process.kill()
+
+
+def _hang_ups_end() -> None:
+    """Take SIGHUP as a terminal's programs do, also where the tests themselves run under nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def test_no_color_draws_without_colours(tmp_path: Path, terminal: tuple[int, int]) -> None:

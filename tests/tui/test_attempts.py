@@ -20,7 +20,7 @@ from textual.widgets import Input, Label, OptionList
 from core import api
 from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock, is_held
-from tests.support.campaigns import campaign, make_scene
+from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.screens import SIZES, shown, until
 from tests.unit.browse.runs import primaries, varied_run
 from tui.app import BoresightApp
@@ -434,3 +434,36 @@ async def failed_run(folder: Path) -> Path:
     await api.execute(opened, together=True)
     assert {failure.error_class for failure in api.failures(folder / "run")} == {"timeout"}
     return folder / "run"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_right_opens_a_branch_and_left_closes_it_or_goes_up(run: Path, size: tuple[int, int]) -> None:
+    shown_run = Shown(run)
+    async with shown_run.app.run_test(size=size) as pilot:
+        await shown_run.ready(pilot)
+        tree = shown_run.tree
+        await shown_run.go(pilot, "candidate")
+        node = tree.cursor_node
+        assert node is not None and node.is_collapsed
+        await pilot.press("right")
+        await until(pilot, lambda: node.is_expanded and node.children[0].data is not None)
+        await pilot.press("right")
+        await until(pilot, lambda: tree.cursor_node is node.children[0])
+        if tree.cursor_node is not None and tree.cursor_node.is_expanded:
+            await pilot.press("left")
+            await until(pilot, lambda: node.children[0].is_collapsed)
+        await pilot.press("left")
+        await until(pilot, lambda: tree.cursor_node is node)
+        await pilot.press("left")
+        await until(pilot, lambda: node.is_collapsed)
+
+
+async def test_what_a_failed_index_kept_from_being_asked_is_told_apart(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, per_intent=1)
+    asked = campaign(scene, fake("a", index="dies"), fake("b"))
+    await asyncio.to_thread(run_new, asked, tmp_path / "run")
+    shown_run = Shown(tmp_path / "run")
+    async with shown_run.app.run_test(size=SIZES[1]) as pilot:
+        await shown_run.ready(pilot)
+        assert "✖ 1 failed · 8 not asked (index failed)" in shown_run.head()
+        assert "without a result" not in shown_run.head()

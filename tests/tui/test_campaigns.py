@@ -14,11 +14,13 @@ import pytest
 from textual.widgets import OptionList
 
 from core import api
+from core.run.events import Heartbeat, Holder
 from core.run.layout import RunLayout
+from core.run.lock import RunLock
 from tests.support.campaigns import Scene, make_scene, run_new
 from tests.support.finished import Finished, finished_run
 from tests.support.inputs import fake_entry, write_inputs
-from tests.support.live import playing
+from tests.support.live import listening, playing
 from tests.support.screens import SIZES, shown, until
 from tui.app import BoresightApp
 from tui.navigation import (
@@ -291,6 +293,23 @@ async def test_an_interrupted_run_is_resumed(
 
 
 @pytest.mark.parametrize("size", SIZES)
+async def test_a_waiting_run_is_watched_let_run_beside_or_stopped(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        holder = Holder(run="/data/other", pid=4321)
+        engine.tell(Heartbeat(state="waiting", waits_for=holder, progress=engine.progress(0)))
+        app = BoresightApp(tmp_path)
+        async with listening(engine.run) as words, app.run_test(size=size) as pilot:
+            await until(pilot, lambda: "waits for /data/other (pid 4321)." in shown(app))
+            for moves, word in ((["down"], "together"), (["down", "down"], "stop")):
+                assert (await menu(pilot, app))[:3] == ["monitor", "together", "stop"]
+                await pilot.press(*moves, "enter")
+                await until(pilot, lambda word=word: words[-1:] == [word])  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("size", SIZES)
 async def test_a_refused_resume_names_the_change_and_offers_the_new_run(
     failed: Folder, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
 ) -> None:
@@ -303,7 +322,8 @@ async def test_a_refused_resume_names_the_change_and_offers_the_new_run(
         for key in ("enter", "r"):
             await pilot.press(key)
             await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
-            await until(pilot, lambda: "frozen sources were" in shown(app) and "records.py" in shown(app))
+            await until(pilot, lambda: "records.py" in shown(app))
+            assert "frozen sources were" in " ".join(shown(app).replace("█", " ").split())
             options = app.screen.query_one(OptionList)
             assert options.options[0].id == "reuse"
             assert options.get_option("resume").disabled
@@ -313,6 +333,26 @@ async def test_a_refused_resume_names_the_change_and_offers_the_new_run(
         await pilot.press("enter")
         await until(pilot, lambda: asked == [ShowMonitor(failed.path / "runs/test/002")])
         assert hosted[0].taken_over is not None and hosted[0].taken_over.source == failed.run
+
+
+async def test_a_run_that_is_being_verified_can_be_looked_at_and_resumed_later(
+    failed: Folder, asked: list[Show]
+) -> None:
+    lock = RunLock(RunLayout(failed.run).lock, purpose="rescoring")
+    lock.acquire()
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        options = app.screen.query_one(OptionList)
+        assert next(option.id for option in options.options) == "results"
+        assert options.get_option("resume").disabled and "another process" in shown(app)
+        await pilot.press("escape")
+        lock.release()
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        assert app.screen.query_one(OptionList).options[0].id == "attempts"
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -498,3 +538,28 @@ async def test_rows_fit_after_a_resize(finished: Finished) -> None:
         await until(pilot, lambda: "BEST AGAINST BASELINE" in shown(app))
         await pilot.resize_terminal(80, 24)
         await until(pilot, lambda: "BEST AGAINST BASELINE" not in shown(app))
+
+
+async def test_leaving_the_campaign_to_fix_unchanged_does_not_propose_to_run_it(
+    failed: Folder, asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=SIZES[0]) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await menu(pilot, app)
+        await choose(pilot, app, "fix")
+        await until(pilot, lambda: asked == [ShowManifest(failed.manifest)])
+        await until(pilot, lambda: failed.manifest in app._text_before)
+        await pilot.press("escape")
+        await until(pilot, lambda: "Nothing was changed" in " ".join(shown(app).split()))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+        assert hosted == [] and asked == [ShowManifest(failed.manifest)]
+
+
+async def test_an_empty_list_offers_nothing_for_a_row(tmp_path: Path) -> None:
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=SIZES[1]) as pilot:
+        await until(pilot, lambda: "quickstart --sample" in shown(app))
+        await until(pilot, lambda: "Rescore" not in shown(app) and "Resume" not in shown(app))
+        assert "n New" in shown(app) and "Attempts" not in shown(app)

@@ -9,7 +9,10 @@ import pytest
 from core.browse.filters import Disagreement, Filters, OutcomeFilter, Sort
 from core.browse.index import BANK_ORDER, open_index
 from core.browse.rows import CaseRow, OutcomeStatus, Standing
+from core.detail.records import Excerpt, TargetSource
+from core.ranking import Target
 from tests.support.finished import finished_run
+from tui.cases.case_text import _around
 from tui.cases.filter_words import filter_parts, page_words, sort_words
 from tui.cases.names import SHORT, short_case, short_intent, short_names
 from tui.cases.standings import difference_words, standing_words
@@ -140,3 +143,9 @@ def test_the_list_leaves_out_the_words_that_all_queries_of_a_rule_begin_with() -
     row = CaseRow(1, "c", "store", "task_lookup", "emb", told, "a.py:1", ())
     cells = [found.plain for found in table_row(row, table_form((), 80), Filters())]
     assert cells[-1] == "Sum the prices."
+
+
+def test_a_low_screen_shows_few_lines_of_a_target_with_its_own_among_them() -> None:
+    excerpt = Excerpt(10, tuple(f"line {number}" for number in range(10, 20)), 5)
+    cut = _around(TargetSource(Target("a.py", 13, "symbol"), excerpt, None), 3)
+    assert cut.excerpt == Excerpt(12, ("line 12", "line 13", "line 14"), 10)

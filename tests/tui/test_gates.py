@@ -154,7 +154,7 @@ async def test_floors_that_do_not_fit_and_evidence_that_changed_are_told(
         await until(pilot, lambda: "did you mean 'recall@5'" in words(app))
         floors.unlink()
         await pilot.press("f5")
-        await until(pilot, lambda: "All 2 gates hold. No floors:" in words(app))
+        await until(pilot, lambda: "checked: all 2 candidates are complete" in words(app))
         bank = RunLayout(run).cases
         bank.write_bytes(bank.read_bytes() + b"x")
         await pilot.press("f5")

@@ -64,7 +64,7 @@ async def test_a_large_terminal_shows_every_column_of_the_graded_tab(run: Path) 
     async with opened(run, SIZES[1]) as (app, pilot):
         await pilot.press("]")
         await until(pilot, lambda: "Relevance" in shown(app))
-        for title in ("P@5", "Facts", "Contra", "Faithful", "Reduction", "Ctx P", "Ctx R", "None"):
+        for title in ("P@5", "Facts", "Contra", "Faithful", "Reduction", "Ctx P", "Ctx R", "—"):
             assert title in shown(app)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, Select, TabbedContent
+from textual.widgets import Input, Label, Select, TabbedContent
 
 from core import api
 from tests.support.campaigns import Scene, campaign, fake, make_scene, run_new
@@ -397,6 +397,21 @@ async def test_running_saves_and_shows_what_it_will_cost(scene: Scene, size: tup
         await pilot.press("enter")
         await until(pilot, lambda: bool(app.handed))
         assert app.handed == [(scene.folder / "campaign.toml", None)]
+
+
+@sizes
+async def test_a_campaign_that_would_wait_for_another_says_so(
+    scene: Scene, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "measuring", lambda: "/data/other (pid 4321, 40 of 204 operations)")
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: "Run it now" in shown(app))
+        text = " ".join(str(label.render()) for label in app.screen.query(Label))
+        assert "Another campaign measures on this machine: /data/other (pid 4321, 40 of 204" in text
+        assert "This one will wait for it" in text
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen)
 
 
 @sizes

@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 from textual.widgets import DataTable
 
-from core.run.events import Gap, Paused, SourceFrozen
+from core import api
+from core.run.events import CellFinished, Gap, Heartbeat, Holder, Paused, Progress, SourceFrozen
 from tests.support.finished import finished_run
 from tests.support.live import listening, playing
 from tests.support.screens import SIZES, shown, until
 from tui.app import BoresightApp
 from tui.following import last_fault
-from tui.navigation import Show, ShowAttempts, ShowQueries
+from tui.navigation import Show, ShowAttempts, ShowMonitor, ShowQueries
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import ChoiceDialog, TextDialog
 from tui.screens.monitor import MonitorScreen
@@ -107,14 +108,79 @@ async def test_keys_put_words_to_the_engine(tmp_path: Path, size: tuple[int, int
 
 
 async def test_keys_say_so_where_nobody_listens(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(160, 40), notifications=True) as pilot:
+            await until(pilot, lambda: "running" in shown(app))
+            for key in ("p", "c", "ctrl+c"):
+                await pilot.press(key)
+                await until(pilot, lambda: "nobody listens" in shown(app))
+                app.clear_notifications()
+                await until(pilot, lambda: "nobody listens" not in shown(app))
+
+
+def offered(app: BoresightApp) -> set[str]:
+    """Return the keys' names that the screen offers to steer a run."""
+    names = {active.binding.description for active in app.screen.active_bindings.values() if active.enabled}
+    return names & {"Pause", "Continue", "Stop", "Resume", "Run beside it"}
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_waiting_run_says_for_which_and_is_let_run_beside_it(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    progress = Progress(completed=40, planned=204)
+    with playing(tmp_path) as engine:
+        engine.begin()
+        holder = Holder(run="/data/runs/big/007", pid=4321, progress=progress)
+        engine.tell(Heartbeat(state="waiting", waits_for=holder, progress=engine.progress(0)))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with listening(engine.run) as words, app.run_test(size=size) as pilot:
+            wanted = "It waits for /data/runs/big/007 (pid 4321, 40 of 204 operations)."
+            await until(pilot, lambda: wanted in shown(app) and "… waiting" in shown(app))
+            assert offered(app) == {"Run beside it", "Stop"}
+            await pilot.press("c", "p", "t")
+            await until(pilot, lambda: words == ["together"])
+            engine.tell(engine.started(0), engine.beat(0))
+            await until(pilot, lambda: "It waits for" not in shown(app))
+            assert offered(app) == {"Pause", "Continue", "Stop"}
+            engine.tell(Heartbeat(state="waiting", progress=engine.progress(0)))
+            await until(pilot, lambda: "It waits for another campaign on this machine" in shown(app))
+            await pilot.press("ctrl+c")
+            await until(pilot, lambda: words == ["together", "stop"])
+
+
+async def test_a_run_that_has_only_begun_does_not_say_that_it_waits(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: "… waiting" in shown(app))
+            assert "It waits for" not in shown(app) and "Run beside it" not in offered(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_interrupted_run_is_resumed_right_there(
+    tmp_path: Path, size: tuple[int, int], asked: list[Show], hosted: list[api.OpenRun]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    app = BoresightApp(tmp_path, watch=engine.run)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app) and "r resumes it" in shown(app))
+        assert offered(app) == {"Resume"}
+        await pilot.press("p", "c", "ctrl+c", "r")
+        await until(pilot, lambda: [opened.layout.root for opened in hosted] == [engine.run])
+        await until(pilot, lambda: asked == [ShowMonitor(engine.run)] * 2)
+        assert isinstance(app.screen, MonitorScreen) and len(app.screen_stack) == 2
+
+
+async def test_a_complete_run_offers_nothing_to_steer(tmp_path: Path) -> None:
     finished = finished_run(tmp_path)
     app = BoresightApp(tmp_path, watch=finished.run)
-    async with app.run_test(size=(160, 40), notifications=True) as pilot:
-        for key in ("p", "c", "ctrl+c"):
-            await pilot.press(key)
-            await until(pilot, lambda: "nobody listens" in shown(app))
-            app.clear_notifications()
-            await until(pilot, lambda: "nobody listens" not in shown(app))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        assert offered(app) == set()
 
 
 async def test_a_paused_run_says_so(tmp_path: Path) -> None:
@@ -151,7 +217,7 @@ async def test_a_run_whose_writer_is_gone_is_interrupted(tmp_path: Path, size: t
         async with app.run_test(size=size) as pilot:
             await until(pilot, lambda: "● running" in shown(app))
             engine.lock.release()
-            await until(pilot, lambda: "◐ interrupted" in shown(app) and "resume it" in shown(app))
+            await until(pilot, lambda: "◐ interrupted" in shown(app) and "r resumes it" in shown(app))
 
 
 async def test_the_evidence_counts_where_events_are_lost(tmp_path: Path) -> None:
@@ -310,3 +376,30 @@ def test_views_tell_elapsed_time_from_the_clock_only_while_held(tmp_path: Path) 
         later = datetime.now(UTC) + timedelta(hours=1)
         assert view.elapsed_s(later) >= 3600
         assert view._replace(held=False).elapsed_s(later) < 60
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_a_failed_index_kept_from_being_asked_is_one_failure(
+    tmp_path: Path, size: tuple[int, int], asked: list[Show]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        cell = [at for at, item in enumerate(engine.plan) if item.operation.candidate == "a"]
+        engine.tell(engine.started(cell[0]), engine.finished(cell[0], failed=1, error="nonzero_exit"))
+        for unasked, at in enumerate(cell[1:], start=1):
+            progress = Progress(completed=unasked + 1, planned=18, failed=unasked + 1, unasked=unasked)
+            event = engine.finished(at, error="index_failed")
+            engine.tell(event.model_copy(update={"outcome": "not_run", "attempt": 0, "progress": progress}))
+        engine.tell(CellFinished(candidate="a", repository="store", completed=9, planned=9, failed=9))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=size) as pilot:
+            await until(pilot, lambda: "✖ a × store  index: nonzero_exit → 8 not asked" in shown(app))
+            await until(pilot, lambda: "complete ✖1 ·8" in " ".join(shown(app).split()))
+            words = " ".join(shown(app).split())
+            assert "1 failed · 8 not asked (index failed)" in words and "index_failed" not in words
+            await pilot.press("f")
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            assert shown(app).count("not asked (index failed)") >= 1
+            await pilot.press("enter")
+            await until(pilot, lambda: len(asked) == 2)
+            assert asked[-1] == ShowAttempts(engine.run, engine.plan[cell[0]].operation)

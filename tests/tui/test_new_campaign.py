@@ -17,7 +17,7 @@ from tests.support.screens import SIZES, shown, until
 from tui.app import BoresightApp
 from tui.navigation import ShowManifest
 from tui.screens.campaigns import CampaignsScreen
-from tui.screens.dialogs import ChoiceDialog
+from tui.screens.dialogs import ChoiceDialog, TextDialog
 from tui.screens.manifest import ManifestScreen
 from tui.screens.new_campaign import NewCampaignScreen
 from tui.widgets.tick_list import TickList
@@ -188,3 +188,12 @@ async def test_the_path_is_completed(tmp_path: Path, repository: Path, size: tup
         await pilot.press("right")
         assert box.value == "store/"
         await until(pilot, lambda: "“A commit”" in said(screen, "repository"))
+
+
+async def test_f1_opens_help_while_something_is_typed(repository: Path) -> None:
+    async with opened(repository) as (pilot, app, screen):
+        assert isinstance(app.focused, Input) and "F1 ? Help" in shown(app)
+        await pilot.press("f1")
+        await until(pilot, lambda: isinstance(app.screen, TextDialog) and "A new campaign" in shown(app))
+        await pilot.press("f1")
+        await until(pilot, lambda: app.screen is screen)

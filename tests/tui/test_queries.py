@@ -24,6 +24,7 @@ from tests.support.screens import SIZES, shown, until
 from tests.unit.browse.runs import EMPTY_RANKING, add_attempt, narrate, primaries, varied_run
 from tui.app import BoresightApp
 from tui.cases import page
+from tui.cases.standings import MARKS_TOLD
 from tui.cases.table_rows import table_row
 from tui.navigation import ShowAttempts, ShowQueries
 from tui.screens import live_index, queries
@@ -558,3 +559,18 @@ def with_hostile_rows(run: Path) -> None:
     source.write_bytes(
         b"[/foo] \x1b]52;c;aGk=\x07 \xff\xfe \0 [X=http://a] " + b"x" * 1_000_000 + b"\n" * 100
     )
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_case_opens_with_the_candidate_that_the_list_is_about(
+    varied: Path, size: tuple[int, int]
+) -> None:
+    async with opened(varied, size, sort=Sort("rank", "b")) as (app, pilot):
+        assert MARKS_TOLD in shown(app)
+        screen = await walk_into(app, pilot)
+        chosen = screen._chosen()
+        assert chosen is not None and chosen.candidate == "b"
+        await until(pilot, lambda: any(panel.region.height for panel in screen.query(".answer.-chosen")))
+        await pilot.pause()
+        (panel,) = screen.query(".answer.-chosen")
+        assert screen.query_one("#case-body").region.overlaps(panel.region)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from core import api
-from core.run.layout import RunLayout
-from core.run.lock import is_executed
 from tests.support.pictured import parcel_repository
-from tests.support.processes import PROGRAMS, alive, wait_until
-from tests.support.terminal import ROOT, TerminalApp
+from tests.support.processes import PROGRAMS
+from tests.support.terminal import ROOT
 from tests.support.tmux import Tmux, demand_tmux
 
 TOOL = PROGRAMS / "moody_tool.py"
@@ -56,7 +52,8 @@ class Moods:
     @property
     def candidate(self) -> list[str]:
         """Return the lines of a campaign file that declare the tool."""
-        query = [sys.executable, "-I", str(TOOL), "{repository}", str(self.folder), "{limit}", "--", "{query}"]
+        query = [sys.executable, "-I", str(TOOL), "{repository}", str(self.folder), "{limit}"]
+        query += ["--", "{query}"]
         return [
             "[[candidates]]",
             'id = "moody"',
@@ -104,18 +101,14 @@ def _build_a_bank(window: Tmux, folder: Path) -> None:
     window.press("Enter", "not a Git repository")
     window.type(str(folder / "parcel"))
     window.wait_for("8 Python and 1 Markdown files", "makes campaigns/parcel/campaign.toml")
-    window.keys("Tab", "Tab", "End", "BSpace", "BSpace")
-    window.type("4")
-    window.wait_for("12 cases", "lexical")
-    if "✔▌ minilm" in window.screen():  # vectors take their time
-        window.keys("Tab", "Down", "Down", "Space", "Down", "Space")
-        window.wait_for("▐ ▌ minilm", "▐ ▌ hybrid")
+    window.wait_for("▐✔▌ lexical", "48 cases")
     window.press("C-s", "ready to run")
 
 
 def _edit_the_manifest(window: Tmux, moods: Moods) -> None:
     window.press("C-t", "What is searched")
-    window.keys("C-End", "Enter")
+    window.press_until("NPage", 'id = "hybrid"')
+    window.keys(*["Down"] * 100, "End", "Enter")
     for line in moods.candidate:
         window.type(line)
         window.keys("Enter")
@@ -126,8 +119,8 @@ def _edit_the_manifest(window: Tmux, moods: Moods) -> None:
 
 
 def _run_and_watch(window: Tmux) -> None:
-    window.press("C-r", "operations")
-    window.wait_for("Run")
+    window.press("C-r", "Operations: 340")
+    window.wait_for("Run it now")
     window.press("Enter", "● running")
     window.wait_for("moody × parcel", "querying")
 
@@ -155,10 +148,10 @@ def _drill_to_a_miss(window: Tmux) -> None:
 def _inspect_a_failure(window: Tmux, moods: Moods) -> None:
     window.press("6", "nonzero_exit")
     window.keys("Down", "Down", "Right", "Down")
-    window.wait_for("exit code 3", "the shelf of saved things is locked")
-    window.press("O", "moody_tool: the shelf of saved things is locked")
+    window.wait_for("exit code 3", "the map of all routes is locked")
+    window.press("O", "moody_tool: the map of all routes is locked")
     window.wait_for("100 %")
     window.press("Escape", "exit code 3")
     moods.lift("broken")
-    window.press("r", "Retry")
+    window.press("r", "failed operations?")
     window.press("Enter", "✔ complete")

@@ -13,6 +13,7 @@ from core.run.events import (
     Event,
     Gap,
     Heartbeat,
+    Holder,
     OperationFinished,
     OperationStarted,
     Paused,
@@ -165,6 +166,17 @@ def test_heartbeats_are_told_only_after_fifteen_silent_seconds() -> None:
     assert told[28:30] == [1, 2]
     assert told[43:46] == [2, 3, 3]
     assert stream.getvalue().splitlines()[0] == "[1/10] a × store indexing for 15 s"
+
+
+def test_waiting_says_at_once_for_which_campaign() -> None:
+    stream, clock = io.StringIO(), Clock()
+    display = LineDisplay(stream, clock)
+    holder = Holder(run="/data/\x1bother", pid=4321)
+    display.show(Heartbeat(state="waiting", waits_for=holder, progress=Progress(planned=10)))
+    display.show(Heartbeat(state="waiting", waits_for=holder, progress=Progress(planned=10)))
+    (line,) = stream.getvalue().splitlines()
+    assert line.startswith("waits for /data/") and "other (pid 4321) " in line and "\x1b" not in line
+    assert "boresight continue --together" in line
 
 
 def test_a_transition_puts_the_next_heartbeat_off() -> None:

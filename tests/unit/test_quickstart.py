@@ -64,7 +64,7 @@ def test_the_campaign_file_reads_back_as_written(tmp_path: Path) -> None:
 def test_the_depth_shrinks_with_the_repository_and_a_long_wait_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, units: int, max_tokens: int, told: bool
 ) -> None:
-    monkeypatch.setattr(quickstart, "_units", lambda entry: units)
+    monkeypatch.setattr(quickstart, "estimated_units", lambda entries: units)
     choice = quickstart.choose(tmp_path, tmp_path / "inputs", sample=True)
     assert choice.max_tokens == max_tokens
     assert any("min" in remark for remark in choice.remarks) == told

@@ -13,6 +13,7 @@ from typing import Literal
 import pytest
 
 from core import api
+from core.browse.index import open_index
 from core.rankings import RunReader
 from core.run.events import CampaignFinished, Event, EventLog, Heartbeat, Paused, Progress
 from core.run.evidence import (
@@ -94,6 +95,11 @@ def test_a_failed_index_fails_what_depends_on_it(tmp_path: Path) -> None:
     run = run_new(asked, tmp_path / "run").run
     status = api.run_status(run)
     assert (status.state, status.accepted, status.failed) == ("failed", OPERATIONS, OPERATIONS)
+    assert status.unasked == OPERATIONS - 1
+    open_index(run).close()
+    assert run_status(run, brief=True).unasked == OPERATIONS - 1  # as its index knows
+    told = [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+    assert told[-1]["progress"]["unasked"] == OPERATIONS - 1
 
 
 @pytest.mark.parametrize("left", ["nothing", "interrupted", "stopped"])

@@ -10,6 +10,7 @@ from core.browse.index import RunIndex
 from core.browse.operation_queries import OperationFilters, OperationSort
 from core.browse.rows import OperationRow, OutcomeStatus
 from core.errors import BoresightError, InputError
+from core.reports.wording import failed_words
 from core.run.evidence import STDERR, STDOUT
 from core.run.layout import Operation
 from core.run.lock import is_executed
@@ -44,17 +45,24 @@ def head_of_run(index: RunIndex, view: View) -> str:
     failed = index.count_operations(OperationFilters(status="failed"))
     changed = index.count_operations(OperationFilters(status="changed"))
     missing = index.count_operations(OperationFilters(status="missing"))
+    unasked = _unasked(index) if missing else 0
     parts = [
         f"{index.record.layout.root.name}: {planned:,} operations",
-        f"✖ {failed:,} failed",
+        f"✖ {failed_words(failed + unasked, unasked)}",
         f"≠ {changed:,} changed" if changed else "",
-        f"· {missing:,} without a result" if missing else "",
+        f"· {missing - unasked:,} without a result" if missing > unasked else "",
         "● being written: f5 looks again" if is_executed(index.record.layout.lock) else "",
         "failures alone" if view.only_failures else "",
         f"filter {view.text!r}" if view.text else "",
         SORTS[view.sort] if view.sort != "status" else "",
     ]
     return "  ·  ".join(part for part in parts if part)
+
+
+def _unasked(index: RunIndex) -> int:
+    """Count what was never asked, as its cell's index failed."""
+    broken = (cell for cell in index.cells() if cell.indexing.status == "failed")
+    return sum(many.get("missing", 0) for cell in broken for many in (cell.primaries, cell.probes))
 
 
 def asked_branches(index: RunIndex, operation: Operation) -> tuple[Branch, ...]:

@@ -57,6 +57,7 @@ class Seen(NamedTuple):
     channel: str | None
     verdicts: Mapping[str, Verdict]
     heads: Mapping[str, Head | str]  # or why there is none
+    has_result: bool = False  # whether any attempt of the operation counts
 
 
 def size_of(file: AttemptFile) -> str:
@@ -169,7 +170,9 @@ def _title(seen: Seen) -> Content:
     detail = seen.detail
     operation = detail.operation
     head = f"{operation.candidate} × {operation.repository}  {operation.name}"
-    counted = "the one that counts" if detail.is_result else "not the one that counts"
+    counted = "not the one that counts" if seen.has_result else "no attempt counts yet"
+    if detail.is_result:
+        counted = "the one that counts"
     parts = [
         Content.styled(printable(head, 300), "bold"),
         Content(f"\nattempt {detail.number} of {max(seen.attempts, detail.number)}, {counted}"),

@@ -35,8 +35,8 @@ def head_text(view: CaseView, place: str) -> Content:
     return joined(lines)
 
 
-def targets_text(view: CaseView) -> Content:
-    """Return each target with its lines."""
+def targets_text(view: CaseView, most: int | None = None) -> Content:
+    """Return each target with its lines, `most` of them where the screen is low."""
     lines: list[Content] = []
     for at, source in enumerate(view.targets, start=1):
         number = f" {at} of {len(view.targets)}" if len(view.targets) > 1 else ""
@@ -48,7 +48,7 @@ def targets_text(view: CaseView) -> Content:
         lines.append(
             Content.assemble(styled(f"target{number}  ", MUTED), styled(place, "bold"), styled(grade, MUTED))
         )
-        lines.extend(_source_lines(source))
+        lines.extend(_source_lines(source if most is None else _around(source, most)))
     return joined(lines)
 
 
@@ -59,6 +59,17 @@ def _beginning(source: TargetSource) -> TargetSource:
         return source
     cut = max(len(found.lines) - _GRADED_LINES, 0)
     excerpt = Excerpt(found.first, found.lines[:_GRADED_LINES], found.more + cut)
+    return source._replace(excerpt=excerpt)
+
+
+def _around(source: TargetSource, most: int) -> TargetSource:
+    """Return a target with few of its lines, from the one before its own on."""
+    found = source.excerpt
+    if found is None or len(found.lines) <= most:
+        return source
+    start = min(max(source.target.line - found.first - 1, 0), len(found.lines) - most)
+    left = len(found.lines) - start - most
+    excerpt = Excerpt(found.first + start, found.lines[start : start + most], found.more + left)
     return source._replace(excerpt=excerpt)
 
 

@@ -51,8 +51,14 @@ def preset_ticks(found: Sequence[Preset]) -> Iterator[Selection[str]]:
 
 def lacking_words(found: Sequence[Preset]) -> str:
     """Return which candidates are not ready here; nothing where all are."""
-    lacking = ", ".join(preset.id for preset in found if preset.missing)
+    lacking = ", ".join(_retriever_words(preset) for preset in found if preset.missing)
     return f"not ready here: {lacking} (adding one to the campaign tells what it lacks)" if lacking else ""
+
+
+def _retriever_words(preset: Preset) -> str:
+    """Name a retriever, and the id that it would have here where that is another: `replay (as "earlier")`."""
+    retriever = str(preset.entry.get("retriever", preset.id))
+    return retriever if retriever == preset.id else f'{retriever} (as "{preset.id}")'
 
 
 def repository_words(yields: Yields) -> str:

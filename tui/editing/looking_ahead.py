@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from core import api
 from core.campaign.checking import Checker, FieldProblem
 from core.campaign.document import Snapshot
 from core.campaign.manifest import read_campaign
@@ -23,6 +24,7 @@ class Ahead(NamedTuple):
     problems: tuple[FieldProblem, ...]
     refusal: str | None  # why nothing could be told
     earlier: Path | None
+    measuring: str | None = None  # the campaign that this one would wait for
 
 
 def look_ahead(path: Path, snapshot: Snapshot, checker: Checker, folder: Path) -> Ahead:
@@ -37,4 +39,4 @@ def look_ahead(path: Path, snapshot: Snapshot, checker: Checker, folder: Path) -
     except (BoresightError, OSError) as error:
         told = any(problem.severity == "error" for problem in problems)
         return Ahead(path.name, (), problems, None if told else str(error), None)
-    return Ahead(campaign.name, lines, problems, None, earlier)
+    return Ahead(campaign.name, lines, problems, None, earlier, api.measuring())

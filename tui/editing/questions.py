@@ -69,6 +69,11 @@ def run_dialog(ahead: Ahead) -> ChoiceDialog:
         lines += [f"✖ {len(errors)} to mend before it can run:"]
         lines += [*(f"  {each}" for each in errors[:SHOWN_PROBLEMS]), ""]
     lines += [*ahead.lines, *(f"⚠ {each}" for each in warnings[:SHOWN_PROBLEMS])]
+    if ahead.measuring is not None:
+        lines += [
+            f"⚠ Another campaign measures on this machine: {ahead.measuring}. This one will wait for it; its "
+            "monitor offers to run it beside."
+        ]
     refusal = "mend the problems first" if errors or ahead.refusal else None
     if ahead.refusal:
         lines += ["", ahead.refusal]

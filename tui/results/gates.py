@@ -13,12 +13,8 @@ from core.gating.floors import ALL, DEFAULT_NAME, floors_files, read_floors
 from core.gating.hold import floors_of_kind, hold
 from core.outcomes import Tell
 from core.reports.gates import GateRow, gate_rows, verdict
+from core.reports.wording import counted
 from core.scoring.records import LARGEST_CUTOFF
-
-NO_FLOORS = (
-    "No floors: this folder holds no floors.toml and no *.floors.toml, and only runs of graded banks have "
-    "default ones. Only whether the run is complete is held here."
-)
 
 
 class Gated(NamedTuple):
@@ -56,8 +52,18 @@ def read_gates(run: Path, folder: Path, number: int, tell: Tell) -> Gated:
         return Gated(f"{file.name if file else DEFAULT_NAME}{more}", file, failure=str(error))
     rows = gate_rows(held, None, scored.board.sought, scored.facts.private, local=True)
     if floors is None:
-        return Gated("none", file, rows, f"{verdict(rows)} {NO_FLOORS}")
+        return Gated("none (floors.toml or *.floors.toml in this folder)", file, rows, _completeness(rows))
     return Gated(f"{file.name if file else floors.name}{more}", file, rows, verdict(rows))
+
+
+def _completeness(rows: tuple[GateRow, ...]) -> str:
+    """Say that nothing but completeness is held, and how many candidates are complete."""
+    complete = sum(row.held for row in rows)
+    if complete == len(rows):
+        told = f"all {counted(complete, 'candidate')} are complete" if complete > 1 else "the run is complete"
+    else:
+        told = f"{complete} of {counted(len(rows), 'candidate')} complete"
+    return f"No floors are set here, so only completeness is checked: {told}."
 
 
 def behind_gate(row: GateRow) -> Behind | None:

@@ -120,8 +120,8 @@ def _difference_figures(view: View, name: str) -> Iterator[Figure]:
     unknown = any(is_unanswered(board.candidates[each].counts) for each in (name, comparison.baseline))
     for found in (comparison.recall_at_5, comparison.mrr_at_10):
         number = Number(name, cutoff=found.cutoff, level=comparison.level)
-        value = found.difference if view.mean == "macro" else _micro_difference(board, name, found)
-        value = None if unknown else value
+        gain = found.difference if view.mean == "macro" else _micro_difference(board, name, found)
+        value = None if unknown else gain
         yield _figure(view, number, difference(value), value)
         if view.mean == "macro":
             p = None if untold else found.p_holm

@@ -12,7 +12,7 @@ from core.outcomes import Tell
 from core.reports.facts import RunFacts
 from core.reports.saved import parse_summary
 from core.reports.standing import progress
-from core.reports.wording import count, counted
+from core.reports.wording import count, counted, failed_words
 from core.run.disk import cell_states
 from core.run.layout import RunLayout
 from core.run.record import read_run
@@ -88,7 +88,7 @@ def state_words(loaded: Loaded) -> str:
     accepted = f"{count(status.accepted)} of {counted(status.planned, 'operation')} accepted"
     parts = [STATE_MARKS[status.state], accepted]
     if status.failed:
-        parts.append(f"{count(status.failed)} failed")
+        parts.append(failed_words(status.failed, status.unasked))
     if status.state in LIVE:
         parts.append("partial; f5 reads again")
     parts.append(f"verified {loaded.at:%H:%M:%S}")

@@ -64,6 +64,7 @@ class AttemptsScreen(AttemptActions):
     HELP = (
         "What was run, how it ended and what is left of it. Failures stand first, by error class.\n\n"
         "up down enter   walk the tree, open a branch; on an attempt: its stdout\n"
+        "right left      open a branch; close it, or go to the one above\n"
         "tab             to the text beside the tree and back\n"
         "o O             stdout, stderr in the pager (O also E), however large\n"
         "v               compare every file of the attempt with its digest again\n"
@@ -200,7 +201,7 @@ class AttemptsScreen(AttemptActions):
         worker = get_current_worker()
         detail = read_attempt(index.record, row.operation, number)
         query, channel = query_of(index, row.operation)
-        seen = Seen(detail, row.attempts, query, channel, {}, heads_of(detail))
+        seen = Seen(detail, row.attempts, query, channel, {}, heads_of(detail), row.attempt is not None)
         if worker.is_cancelled:
             return
         self.app.call_from_thread(self.show, seen)

@@ -155,9 +155,10 @@ class CampaignsScreen(RowActions):
         if steps.display != empty:
             steps.display, table.display = empty, not empty
             (steps if empty else table).focus()
+            self.refresh_bindings()
         if empty:
             self._tell(
-                "No runs and no campaigns here yet. In a shell, `boresight quickstart` does the first."
+                "No runs and no campaigns here yet. In a shell, `boresight quickstart --sample` does it."
             )
         elif self._has_looked:
             self._tell_chosen()
@@ -187,6 +188,12 @@ class CampaignsScreen(RowActions):
             if row.path == run and row.status is not None and row.manifest is not None:
                 return row.manifest.path
         return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer nothing to be done with a row where there is none."""
+        if action in {"resume", "rescore", "attempts", "duplicate"} and self._has_looked and not self.rows:
+            return False
+        return super().check_action(action, parameters)
 
     def action_filter(self) -> None:
         """Open the filter."""

@@ -30,6 +30,8 @@ from tui.widgets.answer_panel import AnswerPanel
 from tui.widgets.title_bar import TitleBar
 
 PANEL_COLUMNS = 50  # that an answer beside others needs
+LOW_ROWS = 30  # up to which less of the source is shown, so that answers are seen
+FEWER_LINES = 3
 STACKED = 4  # answers that are shown one below the other
 
 
@@ -61,7 +63,10 @@ class CaseScreen(BoresightScreen[None]):
         "esc   back to the list"
     )
 
-    def __init__(self, run: Path, index: RunIndex, case_id: str, walk: CaseWalk) -> None:
+    def __init__(
+        self, run: Path, index: RunIndex, case_id: str, walk: CaseWalk, candidate: str | None = None
+    ) -> None:
+        """`candidate` is the one whose answer is chosen at first."""
         super().__init__()
         self.run_path = run
         self.index = index
@@ -70,7 +75,8 @@ class CaseScreen(BoresightScreen[None]):
         self._detail: CaseDetail | None = None
         self._case_id = case_id
         self._reader: CaseReader | None = None
-        self._candidate = 0
+        self._is_asked = candidate in index.candidates
+        self._candidate = index.candidates.index(candidate) if candidate in index.candidates else 0
         self._every = False
         self._contexts = False
 
@@ -125,9 +131,12 @@ class CaseScreen(BoresightScreen[None]):
         self._detail, self.view, self._case_id = detail, view, detail.row.id
         self.walk_state.position = position
         self._draw_head()
-        self.query_one("#case-targets", Static).update(targets_text(view))
+        lines = FEWER_LINES if self.size.height <= LOW_ROWS else None
+        self.query_one("#case-targets", Static).update(targets_text(view, lines))
         self._draw_answers()
         self.query_one("#case-body").scroll_home(animate=False)
+        if self._is_asked and not self._is_wide:
+            self.call_after_refresh(self._scroll_to_chosen)
 
     def _draw_head(self) -> None:
         walk = self.walk_state

@@ -64,7 +64,7 @@ class TextDialog(ModalScreen[None]):
     """Something to read: help, or what went wrong and what to do."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter,q,question_mark", "dismiss(None)", "Back"),
+        Binding("escape,enter,q,question_mark,f1", "dismiss(None)", "Back"),
     ]
 
     def __init__(self, title: str, text: str) -> None:

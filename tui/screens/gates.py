@@ -21,6 +21,7 @@ from tui.results.gates import Gated, behind_gate, read_gates
 from tui.screens.base import BoresightScreen
 from tui.text import cell, safe, safe_lines
 from tui.widgets.marks import bar
+from tui.widgets.measured_table import MeasuredTable
 from tui.widgets.title_bar import TitleBar
 
 MAX_ROWS = 500  # mounted at once
@@ -29,7 +30,7 @@ _GATE = HEADERS.index("gate")
 _BESIDE, _NARROWEST = 58, 22  # columns that the others take, and what the gate's name has at least
 
 
-class GateTable(DataTable[Text]):
+class GateTable(MeasuredTable[Text]):
     """The gates, one a row."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

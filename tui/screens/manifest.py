@@ -149,7 +149,8 @@ class ManifestScreen(KeepingScreen):
         self._checker = Checker(self._base)
         form = self.query_one(FieldForm)
         form.base = self._base
-        self.sub_title = safe(document.path.name if document.path else "new campaign", 80).plain
+        named = document.path or self.frozen
+        self.sub_title = safe(named.name if named else "new campaign", 80).plain
         self._changed(by_form=False)
 
     # What was typed
@@ -182,7 +183,7 @@ class ManifestScreen(KeepingScreen):
         by_form = self.query_one(TabbedContent).active == "form-tab"
         for problem in await self._keeper.settle():
             self.boresight.tell(problem, warning=True)
-        self._changed(by_form=by_form)
+        self._changed(by_form=by_form, by_text=not by_form)
 
     def _change(self, change: Callable[[CampaignDocument], Place | None]) -> None:
         """Change the document otherwise than by a field, and go to the place that this returns."""
@@ -199,8 +200,11 @@ class ManifestScreen(KeepingScreen):
             return
         self._changed(by_form=False, go_to=place)
 
-    def _changed(self, *, by_form: bool, go_to: Place | None = None) -> None:
-        """Show the document as it is now, and check it."""
+    def _changed(self, *, by_form: bool, by_text: bool = False, go_to: Place | None = None) -> None:
+        """Show the document as it is now, and check it.
+
+        What was typed as text is not shown again there: more of it may be on its way.
+        """
         if self._keeper is None:
             return
         self._tell_head()
@@ -209,7 +213,7 @@ class ManifestScreen(KeepingScreen):
             self.query_one(Outline).choose(go_to)
         if not by_form or self.query_one(TabbedContent).active == "form-tab":
             self.show_part(typed=by_form)
-        if not by_form or self.query_one(TabbedContent).active != "toml-tab":
+        if not by_text and (not by_form or self.query_one(TabbedContent).active != "toml-tab"):
             self._show_text()
         self.check()
 

@@ -16,6 +16,7 @@ from textual.worker import get_current_worker
 from core import api
 from core.browse.filters import Filters
 from core.errors import BoresightError
+from core.reports.wording import failed_words
 from core.run.control import NobodyListensError
 from core.run.events import State
 from core.run.layout import RunLayout
@@ -142,10 +143,8 @@ class MonitorScreen(BoresightScreen[None]):
         if view.sequence != self._drawn:
             self._drawn = view.sequence
             self.query_one(NewsTable).show(view.news)
-            failures = sum(item.is_failure for item in view.news)
-            self.query_one(NewsTable).border_title = (
-                f" Events · {failures} failures " if failures else " Events "
-            )
+            failures = f" Events · {failed_words(view.failed, view.unasked)} "
+            self.query_one(NewsTable).border_title = failures if view.failed else " Events "
 
     def _tell_problems(self, view: RunView, state: State) -> None:
         lines = [problem.splitlines()[0] for problem in view.problems]
@@ -221,8 +220,8 @@ class MonitorScreen(BoresightScreen[None]):
         if not failures:
             self.boresight.tell("No operation has failed")
             return
-        total = view.progress.failed if view else 0
-        text = f"The latest {len(failures)} of {max(total, len(failures))}; enter inspects one."
+        total = failed_words(view.failed, view.unasked) if view else ""
+        text = f"{total}. The latest, with what an index kept from being asked in one line; enter inspects."
         choices = [Choice(str(item.number), news_line(item)) for item in reversed(failures)]
         by_number = {str(item.number): item for item in failures}
 
@@ -310,7 +309,7 @@ def _head(view: RunView, state: State, now: datetime) -> str:
         clock(view.elapsed_s(now)),
         f"{progress.completed} of {progress.planned} operations ({percent} %)",
         f"{progress.reused} reused" if progress.reused else "",
-        f"{progress.failed} failed" if progress.failed else "",
+        failed_words(view.failed, view.unasked) if view.failed else "",
         "" if view.is_caught_up else "reading its events …",
     ]
     return " · ".join(part for part in parts if part)

@@ -71,6 +71,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         "ctrl+r         create the campaign, see what it will cost, and run it\n"
         "ctrl+s         create it only\n"
         "f2             write a campaign file by hand instead\n"
+        "f1             this help, as ? is typed into a field\n"
         "esc            back; nothing has been written"
     )
 

@@ -280,7 +280,14 @@ class QueriesScreen(LiveIndexScreen):
     def _push_case(self, case_id: str, position: int | None) -> None:
         if self.index is not None:
             self._walk = CaseWalk(self.view.filters, self.view.sort, position, self.total)
-            self.app.push_screen(CaseScreen(self.run_path, self.index, case_id, self._walk))
+            self.app.push_screen(CaseScreen(self.run_path, self.index, case_id, self._walk, self._about()))
+
+    def _about(self) -> str | None:
+        """Return the candidate that the list is about: by its order, else by its filters."""
+        filters = self.view.filters
+        named = [self.view.sort.candidate, *(outcome.candidate for outcome in filters.outcomes)]
+        named += [split.misses for split in filters.disagreements]
+        return next((name for name in named if name is not None), None)
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the case that the walk through the details ended at."""

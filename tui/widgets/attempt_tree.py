@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
+from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
@@ -18,6 +20,11 @@ LABEL_LIMIT = 120
 
 class AttemptTree(Tree[Branch]):
     """Holds at most a page of operations below a branch, whatever the size of the run."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right", "open_branch", "Open", show=False, id="attempts.open_branch"),
+        Binding("left", "close_branch", "Close", show=False, id="attempts.close_branch"),
+    ]
 
     @dataclass
     class Wanted(Message):
@@ -56,6 +63,26 @@ class AttemptTree(Tree[Branch]):
         """Give the cursor a place; what is sought may come later, with its branch."""
         if self.cursor_line < 0 and self.root.children:
             self.cursor_line = 0
+
+    def action_open_branch(self) -> None:
+        """Open the branch under the cursor, or go to the first below it where it is open."""
+        node = self.cursor_node
+        if node is None or not node.allow_expand:
+            return
+        if node.is_collapsed:
+            node.expand()
+        elif node.children:
+            self.move_cursor(node.children[0])
+
+    def action_close_branch(self) -> None:
+        """Close the branch under the cursor, or go to the one above it."""
+        node = self.cursor_node
+        if node is None:
+            return
+        if node.is_expanded and node.allow_expand:
+            node.collapse()
+        elif node.parent is not None and node.parent is not self.root:
+            self.move_cursor(node.parent)
 
     def on_key(self) -> None:
         """Let the cursor go where the person moves it."""

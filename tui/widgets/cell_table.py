@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from rich.text import Text
-from textual.widgets import DataTable
 
 from core.reports.wording import seconds
 from tui.following import CellView, RunView
 from tui.text import cell as text_cell
 from tui.widgets.marks import bar, spark
+from tui.widgets.measured_table import MeasuredTable
 
 LATE_SECONDS = 5.0
 LARGEST = 500  # rows that are mounted
@@ -31,7 +31,7 @@ _SORTS: tuple[tuple[str, Callable[[CellView], tuple[float, ...]]], ...] = (
 )
 
 
-class CellTable(DataTable[object]):
+class CellTable(MeasuredTable[object]):
     """One row a cell, the one under way marked."""
 
     def __init__(self, id: str) -> None:  # noqa: A002 - as Textual calls it
@@ -92,9 +92,11 @@ def _searched(cell: CellView) -> str:
 def _values(cell: CellView, beat_at: datetime | None, now: datetime, width: int) -> tuple[object, ...]:
     done = cell.completed >= cell.planned > 0
     phase = "complete" if done else str(cell.phase or "—")
-    if cell.failed:
-        phase = f"{phase} ✖{cell.failed}"
     wide = width >= _WIDE
+    if cell.failed > cell.unasked:
+        phase = f"{phase} ✖{cell.failed - cell.unasked}"
+    if cell.unasked:
+        phase = f"{phase} ·{cell.unasked}{' not asked' if wide else ''}"
     counts = f"{cell.completed}/{cell.planned}"
     return (
         text_cell(cell.name, 50 if wide else 20),

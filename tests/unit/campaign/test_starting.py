@@ -177,6 +177,31 @@ def test_presets_that_are_ready_come_first_and_others_say_what_they_lack() -> No
     assert all(preset.entry["id"] == preset.id for preset in found)
 
 
+DENSE = {"id": "dense", "retriever": "embedded", "engine": "onnx", "config": {"max_tokens": 256}}
+
+
+@pytest.mark.parametrize(("units", "max_tokens"), [(100, 256), (2000, 128), (90_000, 32)])
+def test_dense_candidates_read_what_a_first_run_has_time_for(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, units: int, max_tokens: int
+) -> None:
+    monkeypatch.setattr(starting, "estimated_units", lambda entries: units)
+    yields = find_yields(scene.repository.path)
+    path = create_campaign(asked(yields, candidates=(LEXICAL, DENSE)), tmp_path)
+    lexical, dense = (candidate.entry for candidate in api.read_campaign(path).candidates)
+    assert dense["config"]["max_tokens"] == max_tokens and "max_tokens" not in lexical.get("config", {})
+    comments = " ".join(line for line in path.read_text().splitlines() if line.startswith("#"))
+    assert ("With 256 they read more" in comments) == (max_tokens < 256)
+    if units == 2000:
+        assert "about 31 s on two idle cores" in comments and "take about 45 s" in comments
+
+
+def test_the_depth_of_a_repository_that_is_still_to_be_named_stays(scene: Scene, tmp_path: Path) -> None:
+    bank = read_bank(scene.cases)
+    asked_of = NewCampaign("later", entries_for(bank, None), (DENSE,), None, bank=scene.cases)
+    text = create_campaign(asked_of, tmp_path).read_text()
+    assert "max_tokens = 256" in text and "With 256" not in text
+
+
 def test_a_graded_bank_asks_about_the_repository_that_is_named(tmp_path: Path) -> None:
     scene = graded_scene(tmp_path)
     bank = read_bank(scene.cases)

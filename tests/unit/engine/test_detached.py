@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import subprocess
+from pathlib import Path
 
+import pytest
+
+from core import api
+from core.engine import machine
 from core.engine.detached import _handed_over, _taken
 from core.run.layout import Operation
+from tests.support.campaigns import Scene, campaign, make_scene
+from tests.support.hosts import end_hosts, hosts_of
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return make_scene(tmp_path, per_intent=1)
 
 
 def test_chosen_operations_arrive_as_they_were() -> None:
@@ -16,6 +30,31 @@ def test_chosen_operations_arrive_as_they_were() -> None:
     with _handed_over(only) as stream:
         assert not isinstance(stream, int)
         assert _taken(stream) == only
+
+
+def test_a_host_inherits_the_mark_of_its_starter_and_is_found_by_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = f"boresight-test-inherited-{os.getpid()}"
+    monkeypatch.setenv(machine.VARIABLE, mark)
+    entry = {"id": "words", "retriever": "embedded", "engine": "lexical"}
+    asked = campaign(scene, api.Candidate("words", entry, scene.folder, "candidates (words)"))
+
+    async def waits() -> int:
+        holder = machine.Machine()
+        assert await holder.try_own()
+        process = await asyncio.to_thread(api.detach, api.create_run(asked, scene.folder / "run"))
+        assert (await asyncio.to_thread(api.ask, scene.folder / "run", "status"))["state"] == "waiting"
+        assert list(hosts_of(mark)) == [process] and not list(hosts_of(f"{mark}-other"))
+        await asyncio.to_thread(end_hosts, mark)
+        await holder.close()
+        return process
+
+    process = asyncio.run(waits())
+    assert not list(hosts_of(mark)) and process > 0
+    assert (scene.folder / "run" / "exit-status").read_text() == "130\n"
+    with pytest.raises(ValueError, match="never ended"):
+        end_hosts("")
 
 
 def test_without_a_choice_nothing_is_handed_over() -> None:

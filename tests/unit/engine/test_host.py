@@ -18,7 +18,7 @@ import pytest
 from core import api
 from core.engine.environment import child_environment
 from core.engine.host import Ended, execute
-from core.engine.machine import VARIABLE, Machine, holder, mark
+from core.engine.machine import VARIABLE, Machine, holder, mark, measuring
 from core.errors import BoresightError, Exit
 from core.run.control import NobodyListensError, ask
 from core.run.events import Event
@@ -268,8 +268,10 @@ async def test_a_holder_without_a_name_is_waited_for_all_the_same(monkeypatch: p
     older = Machine()  # as one that knows nothing of questions
     assert await older.try_own()
     assert await holder() is None and not await Machine().try_own()
+    assert await asyncio.to_thread(measuring) == "another campaign on this machine"
     assert not older.disturbed  # asking is no running beside
     await older.close()
+    assert await asyncio.to_thread(measuring) is None
 
 
 @pytest.mark.parametrize(
@@ -290,7 +292,7 @@ async def test_a_holder_that_speaks_nonsense_or_nothing_stays_unnamed(
         left.set()
 
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(mark() + b".holder")
+    listener.bind(mark() + ".holder")
     server = await asyncio.start_unix_server(tell, sock=listener)
     assert await holder() is None
     await left.wait()
@@ -298,7 +300,7 @@ async def test_a_holder_that_speaks_nonsense_or_nothing_stays_unnamed(
 
 
 def test_a_mark_of_its_own_reaches_the_host_but_no_retriever(tmp_path: Path) -> None:
-    assert mark() == b"\0" + os.environ[VARIABLE].encode()
+    assert mark() == "\0" + os.environ[VARIABLE]
     passed = child_environment({}, tmp_path, tmp_path)
     assert VARIABLE in os.environ and VARIABLE not in passed
 

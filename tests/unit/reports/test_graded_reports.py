@@ -77,7 +77,7 @@ def test_the_markdown_tells_metrics_shapes_statistics_questions_and_limits(score
         "| Candidate | Over | Recall@1 | Recall@3 | Recall@5 | Precision@5 | MRR | nDCG@5 | Hit rate |"
         in text
     )
-    assert "None without an embedding function" in text
+    assert "not computed without an embedding function" in text
     assert "### q-one (focused)" in text
     assert "Expected: `shop/orders.py 3, shop/prices.py 1`" in text
     assert "- a: price is negative: missed: lacks price, is, negative" in text

@@ -94,10 +94,10 @@ def test_the_choice_that_a_context_names_instead_is_told() -> None:
 def test_embedded_columns_are_none_without_an_embedding_function_and_named_with_one() -> None:
     without, with_one = board(), board(embedding="a model")
     x, y = (without.candidates[name].overall for name in "xy")
-    assert cells(without, x, EMBEDDED) == cells(without, y, EMBEDDED) == ["None"] * 3
+    assert cells(without, x, EMBEDDED) == cells(without, y, EMBEDDED) == ["—"] * 3
     assert cells(with_one, with_one.candidates["x"].overall, EMBEDDED) == [".500", "1.000", ".250"]
     assert cells(with_one, with_one.candidates["y"].overall, EMBEDDED) == ["—"] * 3
-    assert "None without an embedding function" in context_notes(without)[1]
+    assert "not computed without an embedding function" in context_notes(without)[1]
     assert context_notes(with_one)[1].endswith("by a model.")
     assert without.tokenizer in context_notes(without)[0]
 

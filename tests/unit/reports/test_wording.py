@@ -115,7 +115,10 @@ def test_support_is_not_told_of_a_comparison_without_data() -> None:
 
 def test_a_verdict_names_a_significant_loss() -> None:
     compared = campaign({"a": [1] * 80, "b": [2] * 80}, baseline="a").board.comparisons["b"]
-    assert (compared.decision, verdict_words(compared)) == ("rejected", "significant loss (MRR@10), supported")
+    assert (compared.decision, verdict_words(compared)) == (
+        "rejected",
+        "significant loss (MRR@10), supported",
+    )
     mixed = compared._replace(decision="quality_profile_candidate")
     assert verdict_words(mixed) == "material gain and loss (MRR@10), supported"
 
