@@ -83,6 +83,20 @@ class Tmux:
                 raise AssertionError(f"{wanted!r} never came; the screen shows:\n{screen}")
             time.sleep(_LOOK_S)
 
+    def wait_for_cursor_at(self, wanted: str) -> None:
+        """Wait until the cursor stands on a row that begins with a word, such as a line's number."""
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            row = int(self._run("display-message", "-p", "#{cursor_y}"))
+            words = self.screen().splitlines()[row : row + 1]
+            if words and words[0].split()[:1] == [wanted]:
+                return
+            if time.monotonic() > deadline:
+                raise AssertionError(
+                    f"the cursor never came to {wanted!r}; the screen shows:\n{self.screen()}"
+                )
+            time.sleep(_LOOK_S)
+
     def resize(self, columns: int, rows: int) -> None:
         """Give the window another size."""
         self._run("resize-window", "-x", str(columns), "-y", str(rows))

@@ -347,7 +347,8 @@ async def test_a_run_that_is_being_verified_can_be_looked_at_and_resumed_later(
         await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
         options = app.screen.query_one(OptionList)
         assert next(option.id for option in options.options) == "results"
-        assert options.get_option("resume").disabled and "another process" in shown(app)
+        assert options.get_option("resume").disabled
+        await until(pilot, lambda: "another process" in shown(app))
         await pilot.press("escape")
         lock.release()
         await pilot.press("enter")

@@ -85,7 +85,7 @@ def test_from_an_empty_folder_to_a_verdict(
     command = (sys.executable, "-m", "core.cli", "--folder", str(folder))
     with Tmux(command, environment, folder) as window:
         _build_a_bank(window, folder)
-        _edit_the_manifest(window, moods)
+        _edit_the_manifest(window, folder, moods)
         _run_and_watch(window)
         _stop_and_resume(window, moods)
         _drill_to_a_miss(window)
@@ -105,10 +105,12 @@ def _build_a_bank(window: Tmux, folder: Path) -> None:
     window.press("C-s", "ready to run")
 
 
-def _edit_the_manifest(window: Tmux, moods: Moods) -> None:
+def _edit_the_manifest(window: Tmux, folder: Path, moods: Moods) -> None:
+    lines = (folder / "campaigns" / "parcel" / "campaign.toml").read_text().count("\n")
     window.press("C-t", "What is searched")
     window.press_until("NPage", 'id = "hybrid"')
-    window.keys(*["Down"] * 100, "End", "Enter")
+    window.keys(*["Down"] * 100)  # keys that move may be taken after letters that were typed later
+    window.wait_for_cursor_at(str(lines + 1))
     for line in moods.candidate:
         window.type(line)
         window.keys("Enter")
@@ -147,11 +149,12 @@ def _drill_to_a_miss(window: Tmux) -> None:
 
 def _inspect_a_failure(window: Tmux, moods: Moods) -> None:
     window.press("6", "nonzero_exit")
-    window.keys("Down", "Down", "Right", "Down")
-    window.wait_for("exit code 3", "the map of all routes is locked")
+    window.press_until("Down", "exit code 3")
+    window.wait_for("the map of all routes is locked")
     window.press("O", "moody_tool: the map of all routes is locked")
     window.wait_for("100 %")
     window.press("Escape", "exit code 3")
     moods.lift("broken")
-    window.press("r", "failed operations?")
+    window.press_until("Up", "retries these 6")
+    window.press("r", "Retry 6 failed operations?")
     window.press("Enter", "✔ complete")
