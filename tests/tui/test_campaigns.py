@@ -562,5 +562,5 @@ async def test_an_empty_list_offers_nothing_for_a_row(tmp_path: Path) -> None:
     app = BoresightApp(tmp_path)
     async with app.run_test(size=SIZES[1]) as pilot:
         await until(pilot, lambda: "quickstart --sample" in shown(app))
-        await until(pilot, lambda: "Rescore" not in shown(app) and "Resume" not in shown(app))
-        assert "n New" in shown(app) and "Attempts" not in shown(app)
+        await until(pilot, lambda: "n New" in shown(app) and "Resume" not in shown(app))
+        assert "Rescore" not in shown(app) and "Attempts" not in shown(app)
