@@ -33,7 +33,7 @@ CONTROLS: dict[str, str] = {
 }
 MARKUP = "[/foo] bar [/] [X=http://a] [bold]not bold"
 HOSTILE = f"{MARKUP} {MARKER} " + " ".join(CONTROLS.values())
-VISIBLE = "␛]52;c;"  # how the first of them looks once it is safe
+VISIBLE = ("␛]52;c;", "␛]0;", "␛[31;77m", "\\x9b31;77m", "\\u202e", "␀")  # how they look once they are safe
 LONG = "x" * 1_000_000
 _PATH = HOSTILE.replace("\0", "").replace("/", "|")
 _SAFE_NAME = MARKUP.replace("/", "").replace("[]", "[")
@@ -120,7 +120,8 @@ def _told(asked: Asked, numbers: Mapping[str, int]) -> list[Told]:
     number = numbers[case.id] % 4
     if operation.candidate == "other" and number == 0:
         failed = Told(HOSTILE.encode(), HOSTILE.encode(), "failed", "nonzero_exit", HOSTILE, exit_code=3)
-        return [failed, failed._replace(error_class=MARKUP, message=f"{HOSTILE}\n{LONG}")]
+        raw = f"{HOSTILE} {LONG}\n".encode()
+        return [failed, failed._replace(stdout=raw, error_class=MARKUP, message=f"{HOSTILE}\n{LONG}")]
     if operation.candidate == "other" and number == 1:
         raw = f"{HOSTILE} {LONG}\n".encode() + b"\xff\xfe\x80\n"
         return [Told(raw, raw, "failed", HOSTILE[:60], f"[/foo] {HOSTILE}", exit_code=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,11 @@ async def until(pilot: Pilot[Any], condition: Callable[[], object], seconds: flo
             return
         await pilot.pause(0.05)
     raise AssertionError("waited in vain; the screen shows:\n" + shown(pilot.app))
+
+
+def unwrapped(app: App[Any]) -> str:
+    """Return the screen's text without spaces and frames, so that it reads the same wherever it wraps."""
+    return re.sub(r"[\s█▌▐▊▎│]+", "", shown(app))
 
 
 def shown(app: App[Any]) -> str:

@@ -102,13 +102,22 @@ class TerminalApp:
             if time.monotonic() > deadline:
                 raise AssertionError(f"{wanted!r} never came; this did:\n{self.tail()}")
 
+    def settle(self) -> None:
+        """Read until nothing more comes for a moment: some keys change nothing that could be waited for."""
+        while self._pump(0.4):
+            pass
+
     def since(self) -> str:
         """Return the text that came since the last key, without what moves and colours it."""
         return _CONTROLS.sub(b"", bytes(self.output[self._read_from :])).decode("utf-8", "replace")
 
+    def text(self) -> str:
+        """Return all text that came, without what moves and colours it."""
+        return _CONTROLS.sub(b"", bytes(self.output)).decode("utf-8", "replace")
+
     def tail(self) -> str:
         """Return the end of all text, for messages."""
-        return _CONTROLS.sub(b"", bytes(self.output)).decode("utf-8", "replace")[-3000:]
+        return self.text()[-3000:]
 
     def leave(self, keys: str = "q") -> int:
         """Press keys that leave, read to the end, and return the exit code."""

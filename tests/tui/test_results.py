@@ -23,7 +23,7 @@ from core.run.layout import RunLayout
 from core.run.lock import RunLock
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.finished import finished_run
-from tests.support.screens import SIZES, shown, until
+from tests.support.screens import SIZES, shown, until, unwrapped
 from tui import navigation
 from tui.app import stylesheet
 from tui.outward import OutwardApp
@@ -404,9 +404,9 @@ async def test_a_half_written_run_says_what_is_missing(run: Path, cut: str) -> N
     file.chmod(0o600)
     file.write_bytes(file.read_bytes()[:40])
     app = Host(run)
-    async with app.run_test(size=SMALL) as pilot:
+    async with app.run_test(size=(160, 50)) as pilot:
         await until(pilot, lambda: "no results can be told" in shown(app))
-        assert cut in shown(app).replace("\n", "").replace(" ", "")
+        assert cut in unwrapped(app)
 
 
 async def test_the_saved_report_is_shown_while_evidence_is_verified(

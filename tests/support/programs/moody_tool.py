@@ -1,7 +1,8 @@
 """A search tool in the moods that a test puts it into: `moody_tool.py REPOSITORY MOODS LIMIT -- QUERY`.
 
 It prints `path:line:text` for each definition whose name holds a word of the query. While the folder MOODS
-holds a file `slow` each query takes a while, and while it holds `broken` queries about routes fail.
+holds a file `slow` each query takes the seconds it tells, and while it holds `broken` queries about routes
+fail.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ import sys
 import time
 from pathlib import Path
 
-SLOW_S = 0.5
-
 
 def main(repository: str, moods: str, limit: str, dashes: str, query: str) -> None:
     assert dashes == "--"
-    if Path(moods, "slow").exists():
-        time.sleep(SLOW_S)
+    slow = Path(moods, "slow")
+    if slow.exists():
+        time.sleep(float(slow.read_text()))
     if Path(moods, "broken").exists() and "route" in query.lower():
         print("moody_tool: the map of all routes is locked", file=sys.stderr)
         sys.exit(3)
