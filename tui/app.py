@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +32,7 @@ from tui.settings import Settings, read_settings, remember, settings_file
 from tui.text import near
 from tui.themes import DARK, THEMES
 
+_GARBAGE = 20_000  # objects made since the last look at the youngest
 HELP = (
     "On every screen\n"
     "1 2 3   Campaigns, Manifest, Monitor\n"
@@ -316,6 +318,17 @@ def _made(folder: Path, asked: navigation.Show) -> Screen[Any]:
     return ManifestScreen(folder, asked.path)
 
 
+def spare_the_collector() -> None:
+    """Keep what lives as long as the app out of the search for reference cycles, which would halt keys.
+
+    Each full search looks at all that is loaded, for a fifth of a second; most of what a screen makes is gone
+    without one.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
+
+
 def open_app(folder: Path, watch: Path | None = None) -> int:
     """Run the app in this terminal until the person leaves it; return the exit code.
 
@@ -323,6 +336,7 @@ def open_app(folder: Path, watch: Path | None = None) -> int:
     """
     app = BoresightApp(folder, watch)
     app.ends_by_signals = True
+    spare_the_collector()
     code = app.run()
     if app.defect is not None:
         raise app.defect

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.text import Text
 from textual.content import Content
@@ -20,6 +22,25 @@ def safe(text: object, limit: int = LINE_LIMIT) -> Content:
 def cell(text: object, limit: int = 100) -> Text:
     """Return text as a table's cell; tables measure Rich's text, not Textual's."""
     return Text(printable(str(text), limit), no_wrap=True, overflow="ellipsis")
+
+
+class LazyCell(NamedTuple):
+    """A table's cell of safe text that becomes Rich's text only when it is drawn.
+
+    Most rows of a page are never seen. It has no measure, so its column's width must be told.
+    """
+
+    plain: str
+    style: str = ""
+
+    def __rich_console__(self, *_: object) -> Iterator[Text]:
+        """Yield what is drawn."""
+        yield Text(self.plain, self.style, no_wrap=True, overflow="ellipsis")
+
+
+def lazy_cell(text: object, limit: int = 100, style: str = "") -> LazyCell:
+    """Return text as a cell of a table whose columns' widths are told."""
+    return LazyCell(printable(str(text), limit), style)
 
 
 def safe_lines(text: str, limit: int = LINE_LIMIT) -> Content:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -28,8 +27,8 @@ from core.campaign.plan import Planned, read_plan
 from core.run.events import EventLog, OperationFinished, OperationStarted, Phase, Progress
 from core.run.lock import RunLock
 from tests.bench.big import CANDIDATES, CASES, big_run
-from tests.bench.row import ROOT, Row, in_own_process
-from tui.app import BoresightApp
+from tests.bench.row import ROOT, Row, in_own_process, peak_megabytes
+from tui.app import BoresightApp, spare_the_collector
 from tui.navigation import ShowMonitor, ShowQueries
 from tui.screens.queries import QueriesScreen
 
@@ -124,6 +123,7 @@ def main(run: Path) -> None:
 
 async def _measured(run: Path) -> dict[str, Any]:
     app = BoresightApp(run.parent, settings=run.parent / "no-settings.toml")
+    spare_the_collector()
     async with app.run_test(size=SIZE) as pilot:
         waiting = Waiting(app, pilot)
         await waiting.until(lambda: any(row.path == run for row in app.home.rows))
@@ -135,8 +135,7 @@ async def _measured(run: Path) -> dict[str, Any]:
             await waiting.until(lambda: not isinstance(app.screen, QueriesScreen))
             await waiting.until(lambda: app.screen.query("#cells") and _table(app).row_count > 0)
             keys["Monitor"] = await _press_keys(waiting)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
-    return {"opened": opened, "filters": filters, "keys": keys, "peak_mb": peak}
+    return {"opened": opened, "filters": filters, "keys": keys, "peak_mb": peak_megabytes()}
 
 
 async def _open_queries(waiting: Waiting, run: Path) -> float:

@@ -83,6 +83,16 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
+def peak_megabytes() -> float:
+    """Return the most memory that this process held since it became this program, in MB.
+
+    Its `ru_maxrss` would tell that of the process that started it, where that had more.
+    """
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
 def in_own_process(module: str, *words: str, settings: Mapping[str, str] | None = None) -> Any:
     """Run a part in a fresh interpreter, so that its memory and caches are its own; return its JSON."""
     command = [sys.executable, "-m", f"tests.bench.{module}", *words]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import random
-import resource
 import sys
 import tempfile
 import time
@@ -26,7 +25,7 @@ from core.scoring.matching import answered_query
 from core.scoring.profile import RankProfile
 from core.scoring.records import CandidatePlan, PlannedCase, QueryScore, ScoringPlan
 from tests.bench.generate import Shape, generate
-from tests.bench.row import Row, in_own_process, seconds
+from tests.bench.row import Row, in_own_process, peak_megabytes, seconds
 
 RANKINGS = 100_000
 DEPTH = 100
@@ -125,7 +124,7 @@ def _boresight() -> dict[str, Any]:
 
     took = seconds(measures, time.process_time)
     board = seconds(lambda: score(plan, answers()), time.process_time)
-    return {"measures_s": took, "board_s": board, "peak_mb": _peak_mb()}
+    return {"measures_s": took, "board_s": board, "peak_mb": peak_megabytes()}
 
 
 def _pytrec_eval() -> dict[str, Any]:
@@ -144,11 +143,7 @@ def _pytrec_eval() -> dict[str, Any]:
             run = {case.case_id: rankings[pool] for case, _, pool in some}
             evaluator = pytrec_eval.RelevanceEvaluator(judged, {*wanted, "recip_rank"})
             took += seconds(lambda run=run, evaluator=evaluator: evaluator.evaluate(run), time.process_time)  # type: ignore[misc]
-    return {"measures_s": took, "peak_mb": _peak_mb()}
-
-
-def _peak_mb() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    return {"measures_s": took, "peak_mb": peak_megabytes()}
 
 
 if __name__ == "__main__":

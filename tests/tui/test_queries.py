@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -496,6 +497,29 @@ async def test_a_run_that_goes_on_is_looked_at_again(
         if not is_live:
             await pilot.press("f5")
         await until(pilot, lambda: [row.standings[1].status for row in screen.rows] == ["empty"] * 2)
+
+
+async def test_a_look_at_the_run_leaves_the_cursor_where_a_key_moved_it_meanwhile(
+    varied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered, released = threading.Event(), threading.Event()
+    read = page.read_page
+
+    def held(*asked: Any) -> page.Page:
+        entered.set()
+        assert released.wait(20)
+        return read(*asked)
+
+    async with opened(varied) as (app, pilot):
+        screen, table = listed(app), app.screen.query_one(DataTable)
+        first = screen.rows
+        monkeypatch.setattr(queries, "read_page", held)
+        screen.index_refreshed()
+        await until(pilot, entered.is_set)
+        await pilot.press("down", "down")
+        released.set()
+        await until(pilot, lambda: screen.rows is not first)
+        assert table.cursor_row == 2 and screen.chosen() == screen.rows[2]
 
 
 @sizes

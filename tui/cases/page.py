@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rich.text import Text
-
 from core.browse.filters import Filters, Sort
 from core.browse.index import PAGE, RunIndex
 from core.browse.rows import CaseRow
 from tui.cases.filter_words import known
 from tui.cases.names import group_word
 from tui.cases.table_rows import TableForm, export_cells, table_form, table_row
+from tui.text import LazyCell
 
 EXPORT_BLOCK = 5000  # cases that an export holds at once
 
@@ -41,7 +40,7 @@ class Page(NamedTuple):
     rows: tuple[CaseRow, ...]
     total: int
     form: TableForm
-    cells: list[tuple[Text, ...]]
+    cells: list[tuple[LazyCell, ...]]
 
 
 def read_page(index: RunIndex, view: View, width: int) -> Page:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich.text import Text
-
 from core.browse.rows import OutcomeStatus, Standing
-from tui.text import cell
+from tui.text import LazyCell, lazy_cell
 
 MARKS: dict[OutcomeStatus, str] = {"failed": "✖", "empty": "∅"}
 STYLES: dict[OutcomeStatus, str] = {"failed": "bold red", "changed": "bold red", "missing": "yellow"}
@@ -35,11 +33,10 @@ def standing_words(standing: Standing, cutoff: int) -> str:
     return str(standing.rank) if standing.rank <= cutoff else f"({standing.rank})"
 
 
-def standing_cell(standing: Standing, cutoff: int) -> Text:
+def standing_cell(standing: Standing, cutoff: int) -> LazyCell:
     """Return the same for a table."""
-    shown = cell(standing_words(standing, cutoff))
-    shown.stylize("green" if is_hit(standing, cutoff) else STYLES.get(standing.status, "dim"))
-    return shown
+    style = "green" if is_hit(standing, cutoff) else STYLES.get(standing.status, "dim")
+    return lazy_cell(standing_words(standing, cutoff), style=style)
 
 
 class _Named(NamedTuple):

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich.text import Text
-
 from core.banks.rules import RULES
 from core.browse.filters import Filters
 from core.browse.rows import CaseRow
 from tui.cases.names import short_case, short_intent, short_names
 from tui.cases.standings import difference_words, standing_cell
-from tui.text import cell
+from tui.text import LazyCell, lazy_cell
 
 WIDE = 120  # columns of the terminal from which ids and intents are told in full
 CANDIDATES_FROM = 3  # the first column of a candidate
@@ -35,16 +33,16 @@ def table_form(candidates: Sequence[str], width: int, group: str = "intent") -> 
     return TableForm(["CASE", group.upper(), "REPO", *short, "Δ", "QUERY"], short, wide)
 
 
-def table_row(row: CaseRow, form: TableForm, filters: Filters) -> tuple[Text, ...]:
+def table_row(row: CaseRow, form: TableForm, filters: Filters) -> tuple[LazyCell, ...]:
     """Return a case's cells."""
     ranks = [standing_cell(standing, filters.cutoff) for standing in row.standings]
     return (
-        cell(short_case(row.id, row.repository, row.intent, wide=form.wide)),
-        cell(short_intent(row.intent, wide=form.wide), 20 if form.wide else 9),
-        cell(row.repository, 24 if form.wide else 10),
+        lazy_cell(short_case(row.id, row.repository, row.intent, wide=form.wide)),
+        lazy_cell(short_intent(row.intent, wide=form.wide), 20 if form.wide else 9),
+        lazy_cell(row.repository, 24 if form.wide else 10),
         *ranks,
-        cell(difference_words(form.short, row.standings, filters.cutoff), 40 if form.wide else 24),
-        cell(_asked(row.query), _QUERY_CHARACTERS),
+        lazy_cell(difference_words(form.short, row.standings, filters.cutoff), 40 if form.wide else 24),
+        lazy_cell(_asked(row.query), _QUERY_CHARACTERS),
     )
 
 

@@ -76,6 +76,7 @@ class QueriesScreen(LiveIndexScreen):
         self._walk: CaseWalk | None = None
         self._form: TableForm | None = None
         self._drawn: View | None = None  # what the table shows, while `view` may be on its way
+        self._cursor: int | None = 0  # the row that the page on its way was asked with
 
     def compose(self) -> ComposeResult:
         """Lay out the filters, the table and the lines about the case under the cursor."""
@@ -105,16 +106,21 @@ class QueriesScreen(LiveIndexScreen):
         self.index_refreshed()
 
     def index_refreshed(self) -> None:
-        """Show the page as it is now, with the cursor where it was."""
-        self.load(self.view, max(self.query_one(CaseTable).cursor_row, 0))
+        """Show the page as it is now, with the cursor where it is by then."""
+        self.load(self.view, self._cursor)
 
     def action_refresh_run(self) -> None:
         """Look at the run again now."""
         self.tell("looking at the run again …")
         self.open_index()
 
+    def load(self, view: View, cursor: int | None) -> None:
+        """Show a page with the cursor on a row of it (-1: the last one; None: the case it is on)."""
+        self.view, self._cursor = view, cursor
+        self._read(view, cursor)
+
     @work(thread=True, exclusive=True, group="page", exit_on_error=False)
-    def load(self, view: View, cursor: int) -> None:
+    def _read(self, view: View, cursor: int | None) -> None:
         """Ask the index for a page without keeping the screen waiting."""
         worker, index = get_current_worker(), self.index
         if index is None or worker.is_cancelled:
@@ -128,19 +134,34 @@ class QueriesScreen(LiveIndexScreen):
         if not worker.is_cancelled:
             self.app.call_from_thread(self.show_page, page, cursor)
 
-    def show_page(self, page: Page, cursor: int) -> None:
-        """Put a page into the table, with the cursor on a row of it (-1: the last one)."""
+    def question_failed(self, error: BoresightError) -> None:
+        """Say why there is no answer; what is shown stays."""
+        self._cursor = None
+        super().question_failed(error)
+
+    def show_page(self, page: Page, cursor: int | None) -> None:
+        """Put a page into the table, with the cursor on a row of it, as `load` says."""
         self.index_answered()
-        table, last = self.query_one(CaseTable), len(page.rows) - 1
-        row = last if cursor < 0 else min(cursor, last)
+        table, row = self.query_one(CaseTable), self._row_of(page, cursor)
         is_same_page = (page.view, row) == (self._drawn, table.cursor_row)
         if not is_same_page or (page.rows, page.form) != (self.rows, self._form):
             table.fill(page.form.heads, page.cells, row, is_same_page=is_same_page)
         self.view, self.rows, self.total, self._form = page.view, page.rows, page.total, page.form
-        self._drawn = page.view
+        self._drawn, self._cursor = page.view, None
         self._tell_page()
         self._tell_case()
         self._open_asked_case()
+
+    def _row_of(self, page: Page, cursor: int | None) -> int:
+        """Return the row of a page that the cursor belongs on."""
+        last = len(page.rows) - 1
+        if cursor is None:
+            held = self.chosen()
+            ids = [row.id for row in page.rows] if held is not None and page.view == self._drawn else []
+            cursor = max(self.query_one(CaseTable).cursor_row, 0)
+            if held is not None and held.id in ids:
+                cursor = ids.index(held.id)
+        return last if cursor < 0 else min(cursor, last)
 
     def on_resize(self) -> None:
         """Lay the table out anew where its columns no longer fit."""
@@ -185,16 +206,16 @@ class QueriesScreen(LiveIndexScreen):
 
     def _turn(self, pages: int, cursor: int) -> None:
         offset = self.view.offset + pages * PAGE
-        if 0 <= offset < self.total:
+        is_idle = self._cursor is None  # a key held down asks more often than pages come
+        if is_idle and 0 <= offset < self.total:
             self.load(replace(self.view, offset=offset), cursor)
 
     # Filters and order
 
     def ask_for(self, filters: Filters, sort: Sort | None = None) -> None:
         """Show the first page of other cases, or of another order."""
-        self.view = View(filters, sort or self.view.sort)
+        self.load(View(filters, sort or self.view.sort), 0)
         self._show_filters()
-        self.load(self.view, 0)
 
     def _show_filters(self) -> None:
         self.query_one(FilterChips).parts = filter_parts(self.view.filters)
@@ -270,7 +291,8 @@ class QueriesScreen(LiveIndexScreen):
         """Show the case under the cursor in full."""
         row = self.chosen()
         if row is not None:
-            self._push_case(row.id, self.view.offset + self.query_one(CaseTable).cursor_row)
+            shown = self._drawn or self.view
+            self._push_case(row.id, shown.offset + self.query_one(CaseTable).cursor_row)
 
     def _open_asked_case(self) -> None:
         asked, self._case = self._case, None

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.text import Text
 from textual.message import Message
 from textual.widgets import DataTable
 
+from tui.text import LazyCell
 
-class CaseTable(DataTable[Text]):
+
+class CaseTable(DataTable[LazyCell]):
     """One page of cases, a row each, the first column fixed."""
 
     def fill(
-        self, heads: Sequence[str], rows: Sequence[Sequence[Text]], cursor: int, *, is_same_page: bool
+        self, heads: Sequence[str], rows: Sequence[Sequence[LazyCell]], cursor: int, *, is_same_page: bool
     ) -> None:
         """Show rows, with the cursor on one of them.
 
