@@ -1,0 +1,1 @@
+"""The words of each command, and which function of `core.commands` they call."""
