@@ -18,16 +18,13 @@ from textual.worker import get_current_worker
 from core.campaign import entries
 from core.campaign.checking import Checker, FieldProblem
 from core.campaign.document import CampaignDocument
-from core.campaign.starting import presets
 from core.campaign.toml_map import Place
-from core.errors import BoresightError, InputError
-from tui.editing import opening, questions
+from core.errors import BoresightError
+from tui.editing import opening
+from tui.editing.changing import ChangingScreen
 from tui.editing.keeper import Keeper
-from tui.editing.keeping import KeepingScreen
 from tui.editing.repositories import RepositoryNotes
 from tui.editing.sections import section_for, value_at
-from tui.screens.dialogs import ChoiceDialog
-from tui.screens.folders import FolderDialog
 from tui.screens.new_campaign import Created, NewCampaignScreen
 from tui.text import safe
 from tui.widgets.field_form import FieldForm
@@ -42,7 +39,7 @@ CURSOR_S = 0.05
 LOOK_S = 2.0
 
 
-class ManifestScreen(KeepingScreen):
+class ManifestScreen(ChangingScreen):
     """A campaign file; without a path a new campaign, with `frozen` what a run was frozen with."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 - as Textual declares it
@@ -77,11 +74,9 @@ class ManifestScreen(KeepingScreen):
 
     def __init__(self, folder: Path, path: Path | None, *, frozen: Path | None = None) -> None:
         super().__init__(folder, path, frozen)
-        self._problems: tuple[FieldProblem, ...] = ()
         self._waiting: dict[str, Timer] = {}
         self._notes = RepositoryNotes()
         self._form_lock = asyncio.Lock()
-        self._next_problem = 0
 
     def compose(self) -> ComposeResult:
         """Lay out the parts, the fields, the text and the problems."""
@@ -185,20 +180,9 @@ class ManifestScreen(KeepingScreen):
             self.boresight.tell(problem, warning=True)
         self._changed(by_form=by_form, by_text=not by_form)
 
-    def _change(self, change: Callable[[CampaignDocument], Place | None]) -> None:
-        """Change the document otherwise than by a field, and go to the place that this returns."""
-        self._do_change(change)
-
-    @work(group="settle", exit_on_error=False)
-    async def _do_change(self, change: Callable[[CampaignDocument], Place | None]) -> None:
-        if self._keeper is None or not self.editable:
-            return
-        try:
-            place = await self._keeper.do(change)
-        except InputError as error:
-            self.boresight.tell(str(error), warning=True)
-            return
-        self._changed(by_form=False, go_to=place)
+    def document_changed(self, go_to: Place | None) -> None:
+        """Show the document as it is now."""
+        self._changed(by_form=False, go_to=go_to)
 
     def _changed(self, *, by_form: bool, by_text: bool = False, go_to: Place | None = None) -> None:
         """Show the document as it is now, and check it.
@@ -263,54 +247,12 @@ class ManifestScreen(KeepingScreen):
 
     # What is wrong
 
-    @work(thread=True, exclusive=True, group="check", exit_on_error=False)
-    def check(self, *, anew: bool = False) -> None:
-        """Find what is wrong: first with what is written, then with what is on disk."""
-        worker, keeper, checker = get_current_worker(), self._keeper, self._checker
-        if keeper is None or self.frozen is not None:
-            return
-        if anew:
-            checker.forget()
-        snapshot = keeper.snapshot
-
-        def show(problems: tuple[FieldProblem, ...], doing: str) -> None:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self.show_problems, problems, doing)
-
-        quick = checker.quick(snapshot)
-        show(quick, "checking …")
-        found = checker.thorough(snapshot, lambda: worker.is_cancelled, lambda text: show(quick, f"{text} …"))
-        show(found, "")
-
-    def show_problems(self, problems: tuple[FieldProblem, ...], doing: str) -> None:
-        """Show what was found; `doing` says what is still being looked at."""
-        if doing and set(problems) <= set(self._problems):
-            problems = self._problems  # the rest of what was known stands until it is known better
-        self._problems = problems
-        errors = sum(problem.severity == "error" for problem in problems)
-        told = f"✖ {errors:,} to mend" if errors else "✔ ready to run"
-        warnings = len(problems) - errors
-        told += f" · ⚠ {warnings:,} to know" if warnings else ""
-        self.query_one("#problems-title", Static).update(safe(f"{told}  {doing}", 200))
-        self.query_one(ProblemList).show(problems)
+    def problems_changed(self) -> None:
+        """Mark the parts that have problems."""
         self._show_outline()
 
-    @on(ProblemList.Chosen)
-    def _problem_chosen(self, event: ProblemList.Chosen) -> None:
-        self._go_to(event.problem)
-
-    @on(ProblemList.Copied)
-    def _problem_copied(self, event: ProblemList.Copied) -> None:
-        self.boresight.copy(event.text)
-
-    def action_next_problem(self) -> None:
-        """Go to the field of the next problem."""
-        problems = sorted(self._problems, key=lambda problem: problem.severity != "error")
-        if problems:
-            self._go_to(problems[self._next_problem % len(problems)])
-            self._next_problem += 1
-
-    def _go_to(self, problem: FieldProblem) -> None:
+    def go_to(self, problem: FieldProblem) -> None:
+        """Put the cursor into the field, or the line of the text, that a problem is about."""
         tabs = self.query_one(TabbedContent)
         in_text = tabs.active == "toml-tab" or (self._keeper is not None and self._keeper.snapshot.fault)
         if in_text:
@@ -342,43 +284,15 @@ class ManifestScreen(KeepingScreen):
         self.act(event.action, self.query_one(Outline).place)
 
     def act(self, what: str, place: Place) -> None:
-        """Do something with a part: what its keys and its buttons ask for."""
+        """Do what the keys and buttons of a part ask for."""
         if what == "enter":
             self.show_part(typed=True, go_to=place)
         elif what == "filter":
             self.query_one(FilterBar).open()
         elif not self.editable:
             self.action_duplicate()
-        elif what == "browse":
-            self._browse((*place, "path"))
-        elif what == "add":
-            self._add(str(place[0]))
-        elif len(place) == 2 and place[0] in {"repositories", "candidates"}:
-            self._change(_change_for(what, place))
-
-    def _add(self, table: str) -> None:
-        if table == "repositories":
-            self.app.push_screen(FolderDialog("The repository's folder", self.folder), self._add_repository)
-        elif table == "candidates":
-            self.offer_candidates()
         else:
-            self.boresight.tell("put the cursor on Repositories or Candidates to add one", warning=True)
-
-    def _add_repository(self, path: Path | None) -> None:
-        if path is not None:
-            self._change(lambda document: entries.add_repository(document, path, self._base))
-
-    @work(exclusive=True, group="flow", exit_on_error=False)
-    async def offer_candidates(self) -> None:
-        """Ask which candidate to add, and say what of each is not installed."""
-        self._tell_doing("looking for what is installed …")
-        found = await asyncio.to_thread(presets)
-        self._tell_doing("")
-        dialog = ChoiceDialog("Add a candidate", "", questions.preset_choices(found))
-        answer = await self.app.push_screen_wait(dialog)
-        chosen = next((preset for preset in found if preset.id == answer), None)
-        if chosen is not None:
-            self._change(lambda document: entries.add_candidate(document, chosen.entry))
+            self.change_part(what, place)
 
     @on(FilterBar.Filtered)
     def _filter_changed(self) -> None:
@@ -387,22 +301,6 @@ class ManifestScreen(KeepingScreen):
     @on(FilterBar.Left)
     def _filter_left(self) -> None:
         self.query_one(Outline).focus()
-
-    def action_browse(self) -> None:
-        """Browse for the folder that the field under the cursor names."""
-        place = self.query_one(FieldForm).place
-        if place is not None and place[-1] == "path" and self.editable:
-            self._browse(place)
-        else:
-            self.boresight.tell("put the cursor into a repository's path to browse", warning=True)
-
-    def _browse(self, place: Place) -> None:
-        def chosen(path: Path | None) -> None:
-            if path is not None:
-                written = entries.as_written(path, self._base)
-                self._change(lambda document: document.set(place, written))
-
-        self.app.push_screen(FolderDialog("The repository's folder", self.folder), chosen)
 
     # Tabs and the way back
 
@@ -440,10 +338,6 @@ class ManifestScreen(KeepingScreen):
         if self.frozen is not None:
             self.boresight.duplicate(self.frozen, frozen=True)
 
-    def action_look_again(self) -> None:
-        """Check again, with nothing remembered."""
-        self.check(anew=True)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer what makes sense for a file, or for a frozen campaign."""
         if action == "duplicate":
@@ -458,12 +352,3 @@ class ManifestScreen(KeepingScreen):
         if waiting is not None:
             waiting.stop()
         self._waiting[what] = self.set_timer(seconds, lambda: do() and None)
-
-
-def _change_for(what: str, place: Place) -> Callable[[CampaignDocument], Place]:
-    changes = {
-        "duplicate": entries.duplicate,
-        "remove": entries.remove,
-        "baseline": entries.make_baseline,
-    }
-    return lambda document: changes[what](document, place)
