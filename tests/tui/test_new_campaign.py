@@ -192,7 +192,7 @@ async def test_the_path_is_completed(tmp_path: Path, repository: Path, size: tup
 
 async def test_f1_opens_help_while_something_is_typed(repository: Path) -> None:
     async with opened(repository) as (pilot, app, screen):
-        assert isinstance(app.focused, Input) and "F1 ? Help" in shown(app)
+        await until(pilot, lambda: isinstance(app.focused, Input) and "F1 ? Help" in shown(app))
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, TextDialog) and "A new campaign" in shown(app))
         await pilot.press("f1")
