@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -269,6 +271,10 @@ def verify_result(layout: RunLayout, operation: Operation, result: Result) -> Ve
         (MEASUREMENT, result.measurement_sha256),
     ):
         try:
+            if _has_another_size(folder, name):
+                found[name] = b""
+                changed.append(f"{operation}/{folder.name}/{name}: changed since it was recorded")
+                continue
             found[name] = _whole_file(f"{folder}/{name}")
         except OSError as error:
             found[name] = b""
@@ -277,6 +283,19 @@ def verify_result(layout: RunLayout, operation: Operation, result: Result) -> Ve
         if sha256(found[name]) != expected:
             changed.append(f"{operation}/{folder.name}/{name}: changed since it was recorded")
     return Verified(found[COMMAND], found[STDOUT], found[MEASUREMENT], tuple(changed))
+
+
+def _has_another_size(folder: Path, name: str) -> bool:
+    """Tell of a large output that its measurement recorded another size, which spares reading it."""
+    if name not in {STDOUT, STDERR}:
+        return False
+    size = os.stat(f"{folder}/{name}").st_size  # noqa: PTH116 - a path object for each of millions costs
+    if size <= _LARGE_BYTES:
+        return False
+    try:
+        return bool(read_measurement(folder)["digests"][name]["bytes"] != size)
+    except (OSError, IdentityError, KeyError, TypeError):
+        return False
 
 
 def load_measurement(raw: bytes, operation: Operation) -> dict[str, Any]:
@@ -298,6 +317,7 @@ _RESTORE = "restore it from a copy, or begin a new run (nothing was changed)"
 
 
 _BLOCK_BYTES = 64 * 1024
+_LARGE_BYTES = 1024 * 1024
 _MEASUREMENT_FIELDS = (("digests", COMMAND), ("measurement", "outcome"), ("validation", "status"))
 
 
@@ -313,11 +333,14 @@ def _read(path: Path) -> bytes:
 
 def _whole_file(path: str) -> bytes:
     """Read a file with the fewest calls: readers of a large run open millions of small ones."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    # A pipe in a file's place must not keep anyone waiting.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         parts = []
         while part := os.read(descriptor, _BLOCK_BYTES):
             parts.append(part)
+        if not parts and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "no regular file")
     finally:
         os.close(descriptor)
     return parts[0] if len(parts) == 1 else b"".join(parts)

@@ -128,6 +128,30 @@ def test_untouched_evidence_is_verified_with_its_bytes(layout: RunLayout) -> Non
     assert verified.stdout == b"out"
 
 
+def test_an_output_that_grew_large_is_named_without_being_read(
+    layout: RunLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = accepted(layout)
+    stdout = layout.attempt(INDEX, result.attempt) / "stdout"
+    with open(stdout, "ab") as stream:
+        stream.truncate(1 << 38)  # as no reader could hold
+    assert verify_result(layout, INDEX, result).changed == (
+        "a/store/index/attempt-0001/stdout: changed since it was recorded",
+    )
+
+
+@pytest.mark.parametrize("name", ["command.json", "stdout", "stderr", "measurement.json"])
+def test_a_pipe_in_the_place_of_evidence_keeps_nobody_waiting(layout: RunLayout, name: str) -> None:
+    attempt = begun(layout)
+    attempt.stderr.write_bytes(b"")
+    result = publish_accepted(layout, attempt, MEASURED, Validation("accepted"), Acceptance("cell", None))
+    path = attempt.folder / name
+    path.unlink()
+    os.mkfifo(path)
+    changed = (f"a/store/index/attempt-0001/{name}: no regular file",)
+    assert verify_result(layout, INDEX, result).changed == changed
+
+
 @pytest.mark.parametrize("name", ["command.json", "stdout", "stderr", "measurement.json"])
 @pytest.mark.parametrize("act", ["edit", "remove"])
 def test_evidence_that_differs_from_its_digest_is_named(layout: RunLayout, name: str, act: str) -> None:
