@@ -78,7 +78,7 @@ def test_the_app_starts_from_the_wheel_alone(installed: Path, tmp_path: Path) ->
         app.wait_for("No runs and no campaigns")
         app.wait_for("Try the built-in sample")
         app.press("?", "Every run below this folder")
-        app.press("q", "No runs and no campaigns")
+        app.press_away("q", "Every run below this folder")
         assert app.leave() == 0, app.tail()
     done = subprocess.run(
         [str(installed / "python"), "-c", "import tui.app; print(tui.app.stylesheet())"],

@@ -1,4 +1,4 @@
-"""The app in a terminal of its own (a pty): keys go in, bytes come out, and both are kept."""
+"""The app in a terminal of its own (a pty): keys go in, and waits are for what its screen shows."""
 
 from __future__ import annotations
 
@@ -14,15 +14,22 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Mapping
+from base64 import b64decode
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import pyte
 
 from core.engine import machine
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
+_LOOK_S = 0.1
+_BITE = 4096  # bytes
+_FRAMES = re.compile(r"[\s█▌▐▊▎│┃]+")
+_COPIED = re.compile(rb"\x1b]52;c;([^\x07]*)\x07")
 _CONTROLS = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-Z\\^_]")
-# Makes the pty the controlling terminal, without which no resize is told, and becomes the program.
+# Makes the pty the controlling terminal, as a terminal's first program has it, and becomes the program.
 _BEGIN = (
     "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
     "os.execv(sys.argv[1], sys.argv[1:])"
@@ -30,7 +37,10 @@ _BEGIN = (
 
 
 class TerminalApp:
-    """`boresight WORDS …` under a pty; use it in a `with`, which ends it by force where it still runs."""
+    """`boresight WORDS …` under a pty; use it in a `with`, which ends it by force where it still runs.
+
+    `output` holds every byte that it wrote. Texts that are waited for read the same wherever they wrap.
+    """
 
     def __init__(
         self,
@@ -41,10 +51,12 @@ class TerminalApp:
         command: tuple[str, ...] = (sys.executable, "-m", "core.cli"),
         cwd: Path = ROOT,
     ) -> None:
+        columns, rows = size
         self.output = bytearray()
-        self._read_from = 0  # where the bytes begin that came since the last key
+        self._screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self._screen)
         self._master, slave = pty.openpty()
-        self.resize(*size)
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", _BEGIN, *command, *words],
             stdin=slave,
@@ -69,78 +81,103 @@ class TerminalApp:
             self.process.wait(PATIENCE_S)
         os.close(self._master)
 
-    def resize(self, columns: int, rows: int) -> None:
-        """Give the terminal another size, as dragging its window does."""
-        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    # Keys
 
-    def press(self, keys: str, wanted: str | None = None, seconds: float = PATIENCE_S) -> None:
-        """Press keys, and wait until text came that they bring."""
-        self._pump(0)
-        self._read_from = len(self.output)
-        os.write(self._master, keys.encode())
-        if wanted is not None:
-            self.wait_for(wanted, seconds)
+    def press(self, keys: str, wanted: str) -> None:
+        """Press keys, and wait until the screen shows a text that it did not show before."""
+        self._take_all()
+        if self.shows(wanted):
+            raise AssertionError(f"{wanted!r} tells nothing of {keys!r}: it stood before\n{self.screen()}")
+        self._write(keys)
+        self.wait_for(wanted)
 
-    def press_until(self, keys: str, wanted: str) -> None:
-        """Press keys that do no harm twice until text comes: the first may come before what takes them."""
-        for _ in range(4):
-            try:
-                self.press(keys, wanted, PATIENCE_S / 4)
-            except AssertionError:
-                continue
-            return
-        self.press(keys, wanted)
+    def press_away(self, keys: str, unwanted: str) -> None:
+        """Press keys, and wait until the screen no longer shows a text that it showed before."""
+        self.wait_for(unwanted)
+        self._write(keys)
+        self._wait(lambda: not self.shows(unwanted), f"{unwanted!r} never went")
 
-    def wait_for(self, wanted: str, seconds: float = PATIENCE_S) -> None:
-        """Wait until text came since the last key; raises AssertionError with what came instead."""
-        deadline = time.monotonic() + seconds
-        while wanted not in self.since():
-            if not self._pump(0.1) and self.process.poll() is not None and not self._pump(0.1):
-                raise AssertionError(
-                    f"it ended ({self.process.returncode}) before {wanted!r}:\n{self.tail()}"
-                )
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{wanted!r} never came; this did:\n{self.tail()}")
+    def copy(self, keys: str) -> str:
+        """Press keys that copy, and return what they put on the terminal's clipboard."""
+        self._take_all()
+        before = len(_COPIED.findall(self.output))
+        self._write(keys)
+        self._wait(lambda: len(_COPIED.findall(self.output)) > before, "nothing was copied")
+        return b64decode(_COPIED.findall(self.output)[before]).decode()
 
-    def settle(self) -> None:
-        """Read until nothing more comes for a moment: some keys change nothing that could be waited for."""
-        while self._pump(0.4):
-            pass
+    def leave(self, keys: str = "q") -> int:
+        """Press keys that leave, read to the end, and return the exit code."""
+        self._write(keys)
+        return self.ended()
 
-    def since(self) -> str:
-        """Return the text that came since the last key, without what moves and colours it."""
-        return _CONTROLS.sub(b"", bytes(self.output[self._read_from :])).decode("utf-8", "replace")
+    # The screen
+
+    def screen(self) -> str:
+        """Return what the screen shows, row by row."""
+        # Not by pyte's `display`, which fails where half of a wide character was written over.
+        rows = (self._screen.buffer[row] for row in range(self._screen.lines))
+        columns = range(self._screen.columns)
+        return "\n".join("".join(row[column].data for column in columns).rstrip() for row in rows)
+
+    def shows(self, wanted: str) -> bool:
+        """Tell whether the screen shows text, wherever that wraps."""
+        return _words(wanted) in _words(self.screen())
+
+    def wait_for(self, wanted: str) -> None:
+        """Wait until the screen shows text; raises AssertionError with what it shows instead."""
+        self._wait(lambda: self.shows(wanted), f"{wanted!r} never came")
 
     def text(self) -> str:
-        """Return all text that came, without what moves and colours it."""
+        """Return all text that ever came, without what moves and colours it."""
         return _CONTROLS.sub(b"", bytes(self.output)).decode("utf-8", "replace")
 
     def tail(self) -> str:
         """Return the end of all text, for messages."""
         return self.text()[-3000:]
 
-    def leave(self, keys: str = "q") -> int:
-        """Press keys that leave, read to the end, and return the exit code."""
-        self.press(keys)
-        return self.ended()
-
-    def ended(self, seconds: float = PATIENCE_S) -> int:
+    def ended(self) -> int:
         """Read to the end, and return the exit code."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
-            self._pump(0.1)
+            self._take(_LOOK_S)
             if time.monotonic() > deadline:
-                raise AssertionError(f"it does not end:\n{self.tail()}")
-        while self._pump(0.1):
-            pass
+                raise AssertionError(f"it does not end; the screen shows:\n{self.screen()}")
+        self._take_all()
         return int(self.process.returncode)
 
-    def _pump(self, seconds: float) -> bool:
-        """Take what came, waiting a while for it; tells whether anything did."""
-        ready, _, _ = select.select([self._master], [], [], seconds)
+    # The pty
+
+    def _write(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def _wait(self, condition: Callable[[], bool], failure: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        has_news = True
+        while not (has_news and condition()):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{failure}; the screen shows:\n{self.screen()}")
+            has_ended = self.process.poll() is not None
+            has_news = self._take(_LOOK_S)
+            if has_ended and not has_news:
+                raise AssertionError(f"{failure}: it ended ({self.process.returncode})\n{self.tail()}")
+
+    def _take(self, seconds: float = 0.0) -> bool:
+        """Take some of what came, waiting a while for it; tells whether anything did.
+
+        A little at a time, so that nothing that stood for a moment only goes unseen.
+        """
         data = b""
-        if ready:
+        if select.select([self._master], [], [], seconds)[0]:
             with contextlib.suppress(OSError):  # nobody holds the other end any more
-                data = os.read(self._master, 1024 * 1024)
+                data = os.read(self._master, _BITE)
         self.output += data
+        self._stream.feed(data)
         return bool(data)
+
+    def _take_all(self) -> None:
+        while self._take():
+            pass
+
+
+def _words(text: str) -> str:
+    return _FRAMES.sub(" ", text).strip()

@@ -1,8 +1,7 @@
 """A search tool in the moods that a test puts it into: `moody_tool.py REPOSITORY MOODS LIMIT -- QUERY`.
 
 It prints `path:line:text` for each definition whose name holds a word of the query. While the folder MOODS
-holds a file `slow` each query takes the seconds it tells, and while it holds `broken` queries about routes
-fail.
+holds a file `held` no query is answered, and while it holds `broken` queries about routes fail.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ import sys
 import time
 from pathlib import Path
 
+LOOK_S = 0.02
+
 
 def main(repository: str, moods: str, limit: str, dashes: str, query: str) -> None:
     assert dashes == "--"
-    slow = Path(moods, "slow")
-    if slow.exists():
-        time.sleep(float(slow.read_text()))
+    while Path(moods, "held").exists():
+        time.sleep(LOOK_S)
     if Path(moods, "broken").exists() and "route" in query.lower():
         print("moody_tool: the map of all routes is locked", file=sys.stderr)
         sys.exit(3)
