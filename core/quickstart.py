@@ -15,6 +15,7 @@ from core.banks.known_target import derive_all, write_bank
 from core.banks.reading import decode_bank
 from core.campaign.depth import DEEPEST, SECONDS_FOR_INDEXING, depth_for, estimated_units, fitted
 from core.campaign.document import without_none
+from core.campaign.folder import keep_out_of_git
 from core.campaign.jobs import create_retrievers, ready_controls
 from core.campaign.manifest import read_models
 from core.durable import write_durably
@@ -124,16 +125,12 @@ def next_folder(folder: Path) -> Path:
     try:
         parent.mkdir(parents=True, exist_ok=True)
         taken = [int(child.name) for child in parent.iterdir() if child.name.isdecimal()]
-        ignored = parent.parent / ".gitignore"
-        if not ignored.exists():
-            ignored.write_text(
-                "# Runs hold frozen sources and evidence; they are not meant for the repository.\n*\n"
-            )
+        keep_out_of_git(parent.parent)
         new = parent / f"{max(taken, default=0) + 1:03d}"
         new.mkdir(mode=0o700)
     except OSError as error:
         raise InputError(
-            f"{parent}: cannot be written: {error.strerror or error}; name another --output"
+            f"{parent}: cannot be written: {error.strerror or error}; make room, or name another --output"
         ) from None
     return new
 

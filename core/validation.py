@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -28,13 +29,20 @@ class InputModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+def _is_named_pipe(path: Path) -> bool:
+    """Tell whether opening a file could wait for ever; a shell's `<(command)` has its writer already."""
+    return stat.S_ISFIFO(path.stat().st_mode) and not path.resolve().is_relative_to("/proc")
+
+
 def read_text_file(path: Path) -> str:
     """Return a UTF-8 file's text.
 
-    Raises InputError where it is missing, a directory, unreadable, over 64 MiB or not UTF-8.
+    Raises InputError where it is missing, a directory, a pipe, unreadable, over 64 MiB or not UTF-8.
     """
     shown = printable(str(path))
     try:
+        if _is_named_pipe(path):
+            raise InputError(f"{shown}: found a pipe, expected a file; check the path")
         with open(path, "rb") as stream:
             data = stream.read(MAX_INPUT_BYTES + 1)
     except FileNotFoundError:

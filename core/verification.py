@@ -25,6 +25,7 @@ from core.campaign.tree_listing import (
 from core.campaign.tree_names import shown_path
 from core.canonical import sha256
 from core.errors import BoresightError, IdentityError, InputError
+from core.regular import open_regular, read_regular
 from core.run.evidence import (
     COMMAND,
     MEASUREMENT,
@@ -153,7 +154,7 @@ def _source_checks(record: RunRecord, label: str, digest: str) -> Iterator[Check
     yield partial(_check_description, record, label, digest)
     listing = layout.repositories / f"{label}.files"
     try:
-        raw = listing.read_bytes()
+        raw = read_regular(listing)
     except OSError:
         raw = b""
     if sha256(raw) != digest:
@@ -271,7 +272,7 @@ def _check_attempt(
         }
     else:
         try:
-            record = load_measurement((folder / MEASUREMENT).read_bytes(), operation)
+            record = load_measurement(read_regular(folder / MEASUREMENT), operation)
             expected = {each: record["digests"][each]["sha256"] for each in (COMMAND, STDOUT, STDERR)}
         except FileNotFoundError:
             return Verification(interrupted=1)
@@ -287,7 +288,7 @@ def _compared(expected: dict[Path, tuple[str, str]]) -> Verification:
     size, problems = 0, []
     for path, (digest, name) in expected.items():
         try:
-            with open(path, "rb") as stream:
+            with open_regular(path) as stream:
                 found = hashlib.file_digest(stream, "sha256").hexdigest()
                 size += stream.tell()
         except OSError as error:

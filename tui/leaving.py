@@ -16,6 +16,7 @@ from textual.worker import Worker, get_current_worker
 
 from core import api
 from core.errors import BoresightError
+from core.regular import read_regular
 from core.run.layout import RunLayout
 from core.run.lock import is_executed
 from tui import navigation
@@ -167,7 +168,7 @@ class LeavingApp(WorkingApp):
 def _text(manifest: Path) -> bytes | None:
     """Return a campaign file's bytes, None where it cannot be read."""
     try:
-        return manifest.read_bytes()
+        return read_regular(manifest)
     except OSError:
         return None
 

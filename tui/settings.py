@@ -12,6 +12,7 @@ import platformdirs
 import tomlkit
 
 from core.durable import write_durably
+from core.regular import open_regular
 from core.text import printable
 from tui.keys import key_problem
 
@@ -43,7 +44,7 @@ def settings_file() -> Path:
 def read_settings(file: Path) -> Settings:
     """Return the settings of a file; without one, and for what in it cannot be used, the defaults."""
     try:
-        with open(file, "rb") as stream:
+        with open_regular(file) as stream:
             raw = stream.read(_LARGEST_BYTES + 1)
     except FileNotFoundError:
         return Settings()

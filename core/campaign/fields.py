@@ -55,10 +55,9 @@ class FieldSpec(NamedTuple):
         parts = [kinds.get(self.kind, ""), self.limits]
         if self.required:
             parts.append("needed")
-        elif self.default is not None and self.kind != "flag":
-            parts.append(f"default {shown(self.default)}")
-        elif self.default is None and self.kind != "flag":
-            parts.append("optional")
+        elif self.kind != "flag":
+            default = "" if self.default is None else shown(self.default)
+            parts.append(f"default {default}" if default else "optional")
         return ", ".join(part for part in parts if part)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from core.errors import BoresightError
 from core.outcomes import planned_cases
+from core.regular import read_regular
 from core.run.layout import find_runs
 from core.run.record import RunRecord, read_cases, read_run
 from core.scoring.records import PlannedCase
@@ -105,7 +106,7 @@ def past_runs(folder: Path) -> Iterator[PastRun]:
     for path in find_runs(folder):
         try:
             record = read_run(path)
-            summary = json.loads(record.layout.summary.read_bytes())
+            summary = json.loads(read_regular(record.layout.summary))
             if isinstance(summary, dict):
                 found.append(PastRun(record, summary))
         except (BoresightError, OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from core.durable import sync_directory
 from core.errors import InputError
+from core.regular import open_regular
 from core.text import printable
 
 
@@ -27,7 +28,7 @@ class ChangedFileError(InputError):
 def stamp_of(path: Path) -> Stamp | None:
     """Return a file's stamp, None where there is no file or it cannot be read."""
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             return Stamp(hashlib.file_digest(stream, "sha256").hexdigest())
     except (OSError, ValueError):
         return None

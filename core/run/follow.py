@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from core.regular import open_regular
 from core.run.events import CampaignFinished, Event, parse_event
 from core.run.layout import RunLayout
 from core.run.lock import is_held
@@ -29,7 +30,7 @@ class EventTail:
     def read(self) -> Iterator[Event]:
         """Yield the events that were written since the last call; lines that are none are passed over."""
         try:
-            stream = open(self._path, "rb")  # noqa: SIM115 - closed below
+            stream = open_regular(self._path)
         except FileNotFoundError:
             return
         with stream:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from core.errors import BusyError, InputError
+from core.regular import read_regular
 from core.text import printable
 
 RETRY_SECONDS = 2.0
@@ -99,7 +100,7 @@ def is_executed(path: Path) -> bool:
     if not is_held(path):
         return False
     try:
-        purpose = json.loads(path.read_bytes())["purpose"]
+        purpose = json.loads(read_regular(path))["purpose"]
     except (OSError, ValueError, KeyError, TypeError):
         return True
     return bool(purpose == RUNNING)
@@ -108,7 +109,7 @@ def is_executed(path: Path) -> bool:
 def is_held(path: Path) -> bool:
     """Tell whether some process holds the lock; takes it for an instant where it is free."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return False
     try:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from core import api
 from core.errors import BoresightError
 from core.outcomes import Tell
+from core.regular import read_regular
 from core.reports.facts import RunFacts
 from core.reports.saved import parse_summary
 from core.reports.standing import progress
@@ -44,7 +45,7 @@ def saved(run: Path) -> Loaded | None:
     try:
         record = read_run(run)
         at = datetime.fromtimestamp(report.stat().st_mtime).astimezone()
-        found = parse_summary(report.read_bytes(), str(report))
+        found = parse_summary(read_regular(report), str(report))
     except (BoresightError, OSError):
         return None
     own = (record.identity, record.candidates, record.repositories)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,18 @@ def test_runs_are_numbered_after_the_highest_and_kept_out_of_git(tmp_path: Path)
     (tmp_path / "runs/.gitignore").write_text("mine")
     next_run(tmp_path, "other")
     assert (tmp_path / "runs/.gitignore").read_text() == "mine"
+
+
+def test_what_a_full_disk_left_empty_is_written_again(tmp_path: Path) -> None:
+    next_run(tmp_path, "demo")
+    (tmp_path / "runs/.gitignore").write_text("")
+    next_run(tmp_path, "demo")
+    assert (tmp_path / "runs/.gitignore").read_text().endswith("*\n")
+
+
+def test_a_pipe_in_the_place_of_a_campaign_is_told_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "campaign.toml")
+    assert "no regular file" in str(campaign_found(tmp_path / "campaign.toml").problem)
 
 
 def test_a_place_that_cannot_hold_runs_is_told(tmp_path: Path) -> None:
