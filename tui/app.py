@@ -7,11 +7,13 @@ import gc
 import signal
 from collections.abc import Callable
 from pathlib import Path
+from threading import Timer
 from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.theme import Theme
@@ -23,14 +25,15 @@ from tui import navigation
 from tui.indexes import Indexes
 from tui.keys import binding_ids
 from tui.leaving import LeavingApp
-from tui.lost_terminal import watch_terminal
+from tui.lost_terminal import last_moment, watch_terminal
 from tui.palette import BoresightProvider
 from tui.screens.campaigns import CampaignsScreen
-from tui.screens.dialogs import TextDialog
+from tui.screens.dialogs import HelpDialog
 from tui.screens.monitor import MonitorScreen
 from tui.settings import Settings, read_settings, remember, settings_file
 from tui.text import near
 from tui.themes import DARK, THEMES
+from tui.widgets.patient import PatientPalette
 
 _GARBAGE = 20_000  # objects made since the last look at the youngest
 HELP = (
@@ -63,7 +66,7 @@ class BoresightApp(LeavingApp):
             for number, name in enumerate(navigation.MAIN_SCREENS, start=1)
         ),
         Binding("q", "leave", "Quit", id="app.leave"),
-        Binding("f1,question_mark", "show_help", "Help", key_display="F1 ?", id="app.help"),
+        Binding("f1,question_mark", "show_help", "Help", id="app.help"),
     ]
 
     def __init__(self, folder: Path, watch: Path | None = None, settings: Path | None = None) -> None:
@@ -73,6 +76,7 @@ class BoresightApp(LeavingApp):
         self.settings_file = settings or settings_file()
         self.settings: Settings = read_settings(self.settings_file)
         self.ends_by_signals = False
+        self.last_moment = Timer(0, lambda: None)
         self._watch = watch
         self._clashes: set[str] = set()
         self._defects: set[tuple[str, type[BaseException]]] = set()
@@ -112,8 +116,15 @@ class BoresightApp(LeavingApp):
                 loop.add_signal_handler(number, self.exit, int(Exit.STOPPED))
         watch_terminal(lambda: loop.call_soon_threadsafe(self.exit, int(Exit.STOPPED)))
 
+    def action_command_palette(self) -> None:
+        """Open the command palette."""
+        if not any(isinstance(screen, CommandPalette) for screen in self.screen_stack):
+            self.push_screen(PatientPalette(id="--command-palette"))
+
     def on_unmount(self) -> None:
         """Close what was opened."""
+        if self.ends_by_signals:
+            self.last_moment = last_moment(lambda: self.return_code or 0)
         self.indexes.close()
 
     @property
@@ -292,7 +303,7 @@ class BoresightApp(LeavingApp):
             if active.binding.id
         ]
         parts = [text, HELP, "\n".join([where, *names])]
-        self.push_screen(TextDialog("Keys", "\n\n".join(part for part in parts if part)))
+        self.push_screen(HelpDialog("Keys", "\n\n".join(part for part in parts if part)))
 
 
 def _made(folder: Path, asked: navigation.Show) -> Screen[Any]:
@@ -337,7 +348,10 @@ def open_app(folder: Path, watch: Path | None = None) -> int:
     app = BoresightApp(folder, watch)
     app.ends_by_signals = True
     spare_the_collector()
-    code = app.run()
+    try:
+        code = app.run()
+    finally:
+        app.last_moment.cancel()
     if app.defect is not None:
         raise app.defect
     return code or 0

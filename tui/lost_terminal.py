@@ -1,4 +1,4 @@
-"""Ends the app when its terminal vanishes, also where no signal tells of that."""
+"""Ends the app when its terminal vanishes, also where no signal tells of that, and past stuck threads."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from core.errors import Exit
 
 PATIENCE_SECONDS = 10.0
+LEAVING_SECONDS = 5.0
 
 
 def watch_terminal(leave: Callable[[], object]) -> None:
@@ -25,6 +26,24 @@ def watch_terminal(leave: Callable[[], object]) -> None:
     if terminals:
         watch = threading.Thread(target=_wait, args=(terminals, leave), name="terminal-watch", daemon=True)
         watch.start()
+
+
+def last_moment(exit_code: Callable[[], int]) -> threading.Timer:
+    """End the process a few seconds from now, unless cancelled: Python waits for each of its threads.
+
+    One that reads from a disk that no longer answers would keep the person's terminal for ever.
+    """
+
+    def end() -> None:
+        told = "boresight: left without waiting for something that it was reading\n"
+        with contextlib.suppress(OSError):
+            os.write(2, told.encode())
+        os._exit(exit_code())
+
+    timer = threading.Timer(LEAVING_SECONDS, end)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def _wait(terminals: list[int], leave: Callable[[], object]) -> None:

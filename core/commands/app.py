@@ -10,12 +10,16 @@ from pathlib import Path
 
 from core.errors import InputError
 from core.run.record import read_run
+from core.text import printable
 
 
 def home(arguments: argparse.Namespace) -> int:
     """Open the app on a folder."""
     if not arguments.folder.is_dir():
-        raise InputError(f"{arguments.folder}: no such folder; name one that exists")
+        found = "a file" if arguments.folder.exists() else "nothing"
+        raise InputError(
+            f"{printable(str(arguments.folder))}: found {found} there; name a folder that exists"
+        )
     return _open(arguments.folder)
 
 

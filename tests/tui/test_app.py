@@ -16,6 +16,7 @@ from typing import ClassVar
 import pytest
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widgets._footer import FooterKey
 
 import tui.app
 from core import api
@@ -27,9 +28,10 @@ from tests.support.live import listening, playing
 from tests.support.screens import SIZES, shown, until
 from tui import leaving, navigation
 from tui.app import BoresightApp, open_app
-from tui.navigation import MAIN_SCREENS, Show, ShowAttempts, ShowManifest, ShowQueries, ShowResults
+from tui.navigation import MAIN_SCREENS, Show, ShowAttempts, ShowFile, ShowManifest, ShowQueries, ShowResults
 from tui.screens.campaigns import CampaignsScreen
-from tui.screens.dialogs import ChoiceDialog, TextDialog
+from tui.screens.dialogs import Choice, ChoiceDialog, HelpDialog, TextDialog
+from tui.screens.monitor import MonitorScreen
 
 LEXICAL = '{id = "words", retriever = "embedded", engine = "lexical", model = "bm25", version = "1"}'
 
@@ -255,6 +257,8 @@ async def test_a_run_started_here_goes_on_in_a_process_of_its_own(scene: Scene) 
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
         await pilot.press("enter")
+        await until(pilot, lambda: "Run it now" in shown(app))
+        await pilot.press("enter")
         await until(pilot, lambda: "words / 001" in shown(app), seconds=60)
         await until(pilot, (run / "exit-status").exists, seconds=60)
         await until(pilot, lambda: "✔ complete" in shown(app))
@@ -455,3 +459,73 @@ def _read_until(descriptor: int, wanted: bytes) -> bytes:
         raw += _read(descriptor)
     assert wanted in raw
     return raw
+
+
+NARROW = (80, 24)
+
+
+@pytest.mark.parametrize(
+    "show", [ShowResults, ShowQueries, ShowAttempts, navigation.ShowMonitor, navigation.ShowGates, None]
+)
+async def test_the_footer_always_ends_with_help_and_shows_whole_keys_only(
+    finished: Finished, show: Callable[[Path], navigation.Show] | None
+) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=NARROW, notifications=True) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        home = app.screen
+        app.post_message(show(finished.run) if show else ShowFile(finished.run / "cases.jsonl", "cases"))
+        await until(pilot, lambda: app.screen is not home and footer(app).endswith("? Help"))
+        keys = list(app.screen.query(FooterKey))
+        help_key = next(key for key in keys if key.action == "show_help")
+        assert len(keys) > 1
+        assert all(key is help_key or key.region.right <= help_key.region.x for key in keys)
+        await pilot.click(help_key)
+        await until(pilot, lambda: isinstance(app.screen, HelpDialog))
+
+
+def footer(app: BoresightApp) -> str:
+    return shown(app).splitlines()[-1].rstrip()
+
+
+async def test_the_footer_shows_more_keys_where_there_is_more_room(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await until(pilot, lambda: "r Resume" in footer(app) and footer(app).endswith("? Help"))
+        assert "Duplicate" not in footer(app)
+        await pilot.resize_terminal(120, 24)
+        await until(pilot, lambda: "d Duplicate" in footer(app) and footer(app).endswith("? Help"))
+
+
+async def test_help_that_wraps_goes_on_in_the_column_of_what_keys_do(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        app.push_screen(HelpDialog("Keys", MonitorScreen.HELP))
+        await until(pilot, lambda: "where it waits" in shown(app))
+        lines = shown(app).splitlines()
+        at = next(number for number, line in enumerate(lines) if "where it waits" in line)
+        column = lines[at].index("where it waits")
+        assert lines[at][column - 8 : column].split() == ["t"]
+        assert lines[at + 1][column - 8 : column].isspace() and lines[at + 1][column].isalpha()
+
+
+async def test_a_long_entry_of_a_list_stands_beside_its_mark(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        app.push_screen(TextDialog("Refused", f"What differs:\n  - {'long' * 30}\nMend it."))
+        await until(pilot, lambda: "Mend it." in shown(app))
+        assert "  - longlong" in shown(app)
+
+
+async def test_a_question_leaves_its_text_all_the_room_that_its_answers_do_not_need(
+    finished: Finished,
+) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=NARROW) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        text = "\n".join(f"line {number}" for number in range(1, 30))
+        app.push_screen(ChoiceDialog("Run it?", text, (Choice("run", "Run it"), Choice("stay", "Not now"))))
+        await until(pilot, lambda: "line 9" in shown(app) and "Not now" in shown(app))
+        assert app.screen.query_one(".dialog").region.height <= NARROW[1]

@@ -23,6 +23,7 @@ from tui.cases.filter_words import OUTCOME_NAMES
 from tui.cases.names import group_word, short_intent
 from tui.screens.base import BoresightScreen
 from tui.text import safe
+from tui.widgets.patient import PatientSelect
 from tui.widgets.plain_input import PlainInput
 from tui.widgets.tick import Tick
 
@@ -100,7 +101,7 @@ class FilterDialog(BoresightScreen[Filters | None], ModalScreen[Filters | None])
             yield Label("text", classes="filter-name")
             yield PlainInput(
                 asked.text, "in the id, the query or a target's path", id="filter-text",
-                compact=True, max_length=500,
+                compact=True, longest=500,
             )  # fmt: skip
         with Horizontal(classes="filter-row"):
             yield Label("a hit is among the first", classes="filter-name")
@@ -108,7 +109,7 @@ class FilterDialog(BoresightScreen[Filters | None], ModalScreen[Filters | None])
         with Horizontal(classes="filter-row"):
             yield Label("a hit is matched", classes="filter-name")
             finest = f"as finely as all can: {self._choosable.level}"
-            yield Select(
+            yield PatientSelect(
                 [(finest, None), *((name, name) for name in LEVELS)],
                 value=asked.level, allow_blank=False, id="filter-level", compact=True,
             )  # fmt: skip
@@ -120,18 +121,20 @@ class FilterDialog(BoresightScreen[Filters | None], ModalScreen[Filters | None])
         options.append(("has no hit, for whatever reason", NOT_A_HIT))
         if present not in [value for _, value in options]:
             options.append((" or ".join(OUTCOME_NAMES.get(word, word) for word in present), present))
-        return Select(options, value=present, allow_blank=False, id=f"filter-outcome-{at}", compact=True)
+        return PatientSelect(
+            options, value=present, allow_blank=False, id=f"filter-outcome-{at}", compact=True
+        )
 
     def _disagreement(self) -> ComposeResult:
         first = next(iter(self._filters.disagreements), None)
         names: list[tuple[Content, str | None]] = [(Content("anyone"), None)]
         names += [(safe(name, 40), name) for name in self._choosable.candidates]
         with Horizontal(classes="filter-row"):
-            yield Select(
+            yield PatientSelect(
                 names, value=first.hits if first else None, allow_blank=False, id="filter-hits", compact=True
             )
             yield Label("hits, ", classes="filter-word")
-            yield Select(
+            yield PatientSelect(
                 names,
                 value=first.misses if first else None,
                 allow_blank=False,

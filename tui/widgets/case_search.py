@@ -31,7 +31,7 @@ class CaseSearch(PlainInput):
     def __init__(self) -> None:
         super().__init__(
             placeholder="in the id, the query or a target's path: enter keeps, esc clears",
-            id="case-search", compact=True, max_length=500,
+            id="case-search", compact=True, longest=500,
         )  # fmt: skip
         self.display = False
         self._typing: Timer | None = None

@@ -30,7 +30,7 @@ class FilterBar(PlainInput):
         """The person is done; the list wants the keys again."""
 
     def __init__(self, placeholder: str, *, widget_id: str | None = None) -> None:
-        super().__init__(placeholder=placeholder, compact=True, max_length=LONGEST, id=widget_id)
+        super().__init__(placeholder=placeholder, compact=True, longest=LONGEST, id=widget_id)
         self.display = False
 
     def open(self) -> None:

@@ -16,14 +16,16 @@ from textual.widgets.option_list import Option
 from core.campaign.checking import FieldProblem
 from core.campaign.toml_map import Place
 from core.text import printable
+from tui.widgets.patient import PatientList
 
 HEAD: Place = ("campaign",)
 LIMITS: Place = ("limits",)
 TABLES = {"repositories": "label", "candidates": "id"}
+CHANGES = ("add", "duplicate", "remove", "baseline")
 NAME = 40
 
 
-class Outline(OptionList):
+class Outline(PatientList):
     """Each part by its place: `("candidates", 3)`; `("candidates",)` is the heading of all of them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,12 +54,17 @@ class Outline(OptionList):
     def __init__(self, *, widget_id: str) -> None:
         super().__init__(id=widget_id)
         self._places: list[Place] = []
+        self._offered: list[str] = []
         self._texts: list[str] = []
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer no changes to what a run was frozen with."""
-        changes = action == "ask" and parameters and parameters[0] in {"add", "remove", "baseline"}
-        return bool(getattr(self.screen, "editable", True)) if changes else True
+        """Offer what can be done with the part under the cursor; a frozen campaign is never changed."""
+        what = str(parameters[0]) if action == "ask" and parameters else ""
+        if what not in CHANGES:
+            return True
+        if not getattr(self.screen, "editable", True):
+            return what == "duplicate"  # of all of it
+        return _can(what, self.place)
 
     def show(self, data: Mapping[str, Any], problems: Sequence[FieldProblem], filter_text: str = "") -> None:
         """Show a campaign's parts with their marks; those whose names lack the filter's text are left out."""
@@ -76,6 +83,7 @@ class Outline(OptionList):
             self.clear_options()
             self.add_options(Option(Content(line)) for line in lines)
             self.highlighted = places.index(chosen) if chosen in places else 0
+        self._offer()
 
     @property
     def place(self) -> Place:
@@ -93,7 +101,15 @@ class Outline(OptionList):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Tell which part is under the cursor."""
         event.stop()
+        self._offer()
         self.post_message(self.Chosen(self.place))
+
+    def _offer(self) -> None:
+        """Have the footer say what can be done, where that is something else than before."""
+        offered = [what for what in CHANGES if _can(what, self.place)]
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Go into the part's fields."""
@@ -103,6 +119,14 @@ class Outline(OptionList):
     def action_ask(self, what: str) -> None:
         """Ask for something to be done with the part under the cursor."""
         self.post_message(self.Asked(what, self.place))
+
+
+def _can(what: str, place: Place) -> bool:
+    """Tell whether a change can be made to a part, or from it."""
+    if what == "add":
+        return place[0] in TABLES
+    tables = {"candidates"} if what == "baseline" else TABLES
+    return len(place) == 2 and place[0] in tables
 
 
 def section_of(place: Place) -> Place:

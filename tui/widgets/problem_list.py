@@ -14,12 +14,13 @@ from textual.widgets.option_list import Option
 
 from core.campaign.checking import FieldProblem
 from core.text import printable
+from tui.widgets.patient import PatientList
 
 SHOWN = 200
 LONGEST = 600
 
 
-class ProblemList(OptionList):
+class ProblemList(PatientList):
     """Errors first, then warnings."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

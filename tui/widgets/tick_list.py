@@ -11,6 +11,11 @@ from textual.widgets._toggle_button import ToggleButton
 class TickList(SelectionList[str]):
     """Several choices, one a line, for short lists."""
 
+    def on_focus(self) -> None:
+        """Have a line to tick at once."""
+        if self.highlighted is None:
+            self.action_first()
+
     def render_line(self, y: int) -> Strip:
         """Draw a line with its own mark in place of the one that every line has."""
         strip = super().render_line(y)

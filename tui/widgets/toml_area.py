@@ -28,6 +28,13 @@ class TomlArea(TextArea):
     def __init__(self, *, widget_id: str) -> None:
         super().__init__(id=widget_id, show_line_numbers=True, soft_wrap=False, tab_behavior="focus")
 
+    def on_mount(self) -> None:
+        """Keep the cursor's line in sight where a scrollbar comes to stand on it."""
+        self.watch(self, "show_horizontal_scrollbar", self._keep_cursor_visible, init=False)
+
+    def _keep_cursor_visible(self) -> None:
+        self.call_after_refresh(self.scroll_cursor_visible)
+
     def show(self, text: str) -> bool:
         """Take a text, keeping the cursor's line; return whether it can be edited here."""
         if text == self.text:
