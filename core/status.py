@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from core.browse.counts import Counts, known_counts
 from core.campaign.plan import Planned, read_plan, unreadable_plan
 from core.errors import BoresightError, IdentityError
+from core.regular import open_regular
 from core.run.events import Holder, State, holder_text
 from core.run.evidence import Result, read_measurement, read_result
 from core.run.layout import INDEX, Operation, RunLayout, find_runs
@@ -22,6 +23,7 @@ from core.run.record import read_run
 
 STALLED_AFTER_SECONDS = 10.0
 LIVE: frozenset[State] = frozenset({"waiting", "running", "paused", "stopping", "stalled"})
+_NOT_BEGUN = frozenset({"source_frozen", "campaign_finished"})  # told before an execution or at its end
 _BLOCK_BYTES = 64 * 1024
 _COUNTED_BYTES = 1024 * 1024
 
@@ -29,8 +31,8 @@ _COUNTED_BYTES = 1024 * 1024
 class RunStatus(NamedTuple):
     """A run at a glance; `problem` says why it could not be read, and then its counts are 0.
 
-    `waits_for` says what a waiting run waits for, as far as it told. `unasked` are those of the failed that
-    were never asked, as their cell's index failed.
+    `waits_for` says for which campaign a waiting run waits; one that has only not begun yet waits for none.
+    `unasked` are those of the failed that were never asked, as their cell's index failed.
     """
 
     path: Path
@@ -43,6 +45,11 @@ class RunStatus(NamedTuple):
     problem: str | None = None
     waits_for: str | None = None
     unasked: int = 0
+
+    @property
+    def ended(self) -> int:
+        """How many operations are over, accepted or failed: how far the run is."""
+        return self.accepted + self.failed
 
 
 def list_runs(folder: Path) -> Iterator[RunStatus]:
@@ -76,7 +83,8 @@ def run_status(path: Path, *, brief: bool = False) -> RunStatus:
         state = "complete"
     else:
         state = "interrupted" if untried else "failed"
-    waits_for = holder_text(_holder(last)) if state == "waiting" else None
+    told = state == "waiting" and last is not None and last["type"] == "heartbeat"
+    waits_for = holder_text(_holder(last)) if told else None
     return RunStatus(
         path, record.about["name"], state, accepted, planned, failed, updated, None, waits_for, unasked
     )
@@ -119,7 +127,9 @@ def _live(
     signs = [sign for sign in (updated, taken) if sign is not None]
     if signs and (now - max(signs)).total_seconds() > STALLED_AFTER_SECONDS:
         return "stalled"
-    if last is not None and last["type"] == "heartbeat":
+    if last is None or last["type"] in _NOT_BEGUN:
+        return "waiting"
+    if last["type"] == "heartbeat":
         if last.get("state") == "waiting":
             return "waiting"
         if last.get("state") == "stopping":
@@ -191,7 +201,7 @@ def _last_events(path: Path) -> tuple[dict[str, Any] | None, dict[str, Any] | No
     """Return the last event, and the last that is no heartbeat, which says what the engine turned to."""
     last = None
     try:
-        with open(path, "rb") as stream:
+        with open_regular(path) as stream:
             for line in _lines_backwards(stream):
                 event = _event(line)
                 last = last or event

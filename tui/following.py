@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from core.campaign.plan import read_plan
 from core.errors import BoresightError
-from core.reports.wording import failed_words
+from core.regular import open_regular
+from core.reports.wording import counted, failed_words
 from core.run.events import (
     INDEX_FAILED,
     CampaignFinished,
@@ -55,7 +56,7 @@ class CellView(NamedTuple):
     completed: int
     failed: int
     unasked: int  # of the failed, those never asked as the index failed
-    phase: Phase | None
+    phase: str | None  # what is done of it now, or how it was left
     is_current: bool
     medians: tuple[float | None, ...]
     rss: tuple[int, ...]
@@ -191,9 +192,8 @@ class Follower:
     def _show(self, live: LiveRun, tail: EventTail, *, is_caught_up: bool) -> float:
         problems = list(self._problems)
         if tail.unread:
-            problems.append(
-                f"{tail.unread} lines of events.jsonl cannot be read: damaged, or of a newer version"
-            )
+            told = counted(tail.unread, "line")
+            problems.append(f"{told} of events.jsonl cannot be read: damaged, or of a newer version")
         held, state = is_executed(self._layout.lock), live.state
         found = self._evidence
         if not held and self._fault is not None:
@@ -217,7 +217,7 @@ class Follower:
             progress=live.progress,
             started_at=live.started_at,
             last_at=live.last_at,
-            cells=tuple(self._cell(cell, live.current) for cell in live.cells.values()),
+            cells=tuple(self._cell(cell, live.current, held=held) for cell in live.cells.values()),
             news=tuple(self._news),
             problems=tuple(problems),
             is_caught_up=is_caught_up,
@@ -233,7 +233,7 @@ class Follower:
         except (OSError, ValueError, OverflowError):
             return None
 
-    def _cell(self, cell: LiveCell, current: LiveCell | None) -> CellView:
+    def _cell(self, cell: LiveCell, current: LiveCell | None, *, held: bool) -> CellView:
         return CellView(
             cell.candidate,
             cell.repository,
@@ -241,7 +241,7 @@ class Follower:
             cell.completed,
             cell.failed,
             cell.unasked,
-            cell.phase,
+            phase_of(cell, held=held, is_current=cell is current),
             cell is current,
             self._medians(cell),
             tuple(cell.rss)[-SAMPLES:],
@@ -298,10 +298,21 @@ class Follower:
         self._news.append(News(self._numbers, event.at, text, is_failure, operation))
 
 
+def phase_of(cell: LiveCell, *, held: bool, is_current: bool) -> str | None:
+    """Return what is done of a cell now, or how it was left; None where it has not begun."""
+    if cell.completed >= cell.planned > 0:
+        return "complete"
+    if not held:
+        return "interrupted" if cell.completed or cell.phase else None
+    if cell.phase == "indexing" and not is_current:
+        return "indexed"  # its queries come once every candidate has its index
+    return cell.phase
+
+
 def last_fault(console: Path) -> str | None:
     """Return the error that a run's last execution ended with, from the end of its console; None without."""
     try:
-        with open(console, "rb") as stream:
+        with open_regular(console) as stream:
             stream.seek(max(stream.seek(0, os.SEEK_END) - _CONSOLE_BYTES, 0))
             lines = stream.read().decode(errors="replace").splitlines()
     except OSError:

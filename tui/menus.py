@@ -48,8 +48,10 @@ def menu_of(row: Row, refusal: Refusal | None = None) -> Sequence[Choice]:
     state = row.status.state
     if state is None:
         return ()
-    if state == "waiting":
+    if state == "waiting" and row.status.waits_for is not None:
         return (WATCH, BESIDE, STOP, DUPLICATE, FROZEN)
+    if state == "waiting":
+        return (WATCH, DUPLICATE, FROZEN)
     if row.is_live:
         return (WATCH, RESULTS, QUERIES, ATTEMPTS, DUPLICATE, FROZEN)
     again = (RUN_AGAIN,) if row.manifest is not None else ()

@@ -80,7 +80,7 @@ class BoresightProvider(Provider):
         yield from self._first()
         home = self.boresight.home
         for row in home.rows:
-            name = f"{row.campaign} {near(row.path, self.boresight.folder)}"
+            name = self._name(row)
             kind = "Campaign" if row.status is None else "Run"
             for choice in menu_of(row):
                 yield Command(f"{kind} {name}: {choice.label}", self._acting(row, choice.id))
@@ -91,6 +91,9 @@ class BoresightProvider(Provider):
                 for candidate in row.candidates:
                     asked = navigation.ShowManifest(row.path)
                     yield Command(f"Candidate {candidate} of campaign {name}", self._posting(asked))
+
+    def _name(self, row: Row) -> str:
+        return f"{row.campaign} {near(row.path, self.boresight.folder)}".strip()
 
     def _candidate(self, row: Row, candidate: str, name: str) -> Command:
         asked = navigation.ShowAttempts(row.path, candidate=candidate)
@@ -122,9 +125,10 @@ class BoresightProvider(Provider):
             rows = index.page(Filters(text=query), limit=CASES)
         except BoresightError:
             return []  # whoever opens the run is told what is wrong with it
+        known = next((self._name(row) for row in self.boresight.home.rows if row.path == run), run.name)
         return [
             Command(
-                f"Case {row.id} in {run.name}: {row.query}",
+                f"Case {row.id} in {known}: {row.query}",
                 self._posting(navigation.ShowQueries(run, case=row.id)),
             )
             for row in rows

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 from textual.widgets import DataTable, OptionList
 from textual.worker import get_current_worker
 
 from tui import navigation
 from tui.menus import NEW, Refusal, menu_of, resume_refusal
-from tui.runs import Row
+from tui.runs import UNFINISHED, Row, sentence_once_checked
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
 from tui.text import near
+
+if TYPE_CHECKING:
+    from tui.editing.looking_ahead import Ahead
 
 FIRST_STEPS = (
     Choice("sample", "Try the built-in sample: a bank, three candidates and a leaderboard in a minute"),
     Choice("new", "Make a bank from a repository of yours"),
     Choice("open", "Open a bank or a campaign file that lies elsewhere"),
 )
+
+Found = TypeVar("Found")
+
+
+class Wish(NamedTuple):
+    """What a person asked for that needs a look at disk first; dropped once they turn to something else."""
+
+    doing: str
+    row: str | None  # the key of the row whose it is, where it goes with the cursor's leaving that
+    screen: Screen[object]  # the one that was in view
 
 
 class RowActions(BoresightScreen[None]):
@@ -33,16 +48,65 @@ class RowActions(BoresightScreen[None]):
         Binding("b", "rescore", "Rescore", id="campaigns.rescore"),
         Binding("a", "attempts", "Attempts", id="campaigns.attempts"),
         Binding("d", "duplicate", "Duplicate", id="campaigns.duplicate"),
+        Binding("escape", "back", "Back", show=False, id="campaigns.back"),
     ]
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self.folder = folder
+        self.wish: Wish | None = None
+
+    def on_mount(self) -> None:
+        """Drop what was asked for once another screen comes into view, or goes."""
+        self.app.screen_change_signal.subscribe(self, lambda _: self.drop_wish(), immediate=True)
 
     @property
     def chosen(self) -> Row | None:
         """The row under the cursor."""
         raise NotImplementedError
+
+    def tell_wish(self) -> None:
+        """Show what is being done for a wish, or nothing of it any more."""
+        raise NotImplementedError
+
+    def after(
+        self, doing: str, look: Callable[[], Found], then: Callable[[Found], None], row: Row | None = None
+    ) -> None:
+        """Look at disk, saying so at once, and go on with what was found where that is still wanted."""
+        self.wish = wish = Wish(doing, row.key if row is not None else None, self.app.screen)
+        if wish.screen is self:
+            self.tell_wish()
+        else:
+            self.boresight.tell(doing)
+        self._look_for(wish, look, then)
+
+    @work(thread=True, exclusive=True, group="offer", exit_on_error=False)
+    def _look_for(self, wish: Wish, look: Callable[[], Found], then: Callable[[Found], None]) -> None:
+        worker = get_current_worker()
+        try:
+            found = look()
+        except BaseException:
+            self.app.call_from_thread(self.drop_wish, wish)
+            raise
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._go_on, wish, found, then)
+
+    def _go_on(self, wish: Wish, found: Found, then: Callable[[Found], None]) -> None:
+        if self.wish is wish and self.app.screen is wish.screen:
+            self.drop_wish()
+            then(found)
+
+    def drop_wish(self, wish: Wish | None = None) -> bool:
+        """Let what was asked for be, whatever it was or this alone; tell whether there was anything."""
+        if self.wish is None or (wish is not None and wish is not self.wish):
+            return False
+        self.wish = None
+        self.tell_wish()
+        return True
+
+    def action_back(self) -> None:
+        """Let what was asked for be."""
+        self.drop_wish()
 
     @on(DataTable.RowSelected)
     def open_menu(self) -> None:
@@ -51,17 +115,22 @@ class RowActions(BoresightScreen[None]):
         if row is not None:
             self.offer(row)
 
-    @work(thread=True, exclusive=True, group="offer", exit_on_error=False)
     def offer(self, row: Row) -> None:
         """Find out what would be refused, then show the menu."""
-        refusal = resume_refusal(row)
-        if not get_current_worker().is_cancelled:
-            self.app.call_from_thread(self._show_menu, row, refusal)
+        self._check(row, lambda refusal: self._show_menu(row, refusal))
+
+    def _check(self, row: Row, then: Callable[[Refusal | None], None]) -> None:
+        """Find out whether a resume would be refused, which takes time only where one makes sense."""
+        if row.state not in UNFINISHED:
+            then(None)
+            return
+        doing = f"Looking at whether {row.campaign} {row.path.name} can be resumed … (esc: not now)"
+        self.after(doing, lambda: resume_refusal(row), then, row)
 
     def _show_menu(self, row: Row, refusal: Refusal | None) -> None:
         choices = menu_of(row, refusal)
-        text = row.sentence if refusal is None else refusal.reason
-        title = f"{row.campaign}  {near(row.path, self.folder)}"
+        text = sentence_once_checked(row) if refusal is None else refusal.reason
+        title = f"{row.campaign}  {near(row.path, self.folder)}".strip()
         if not choices:
             self.app.push_screen(TextDialog(title, row.sentence))
             return
@@ -103,17 +172,36 @@ class RowActions(BoresightScreen[None]):
         elif answer == "fix":
             self.post_message(navigation.FixAndContinue(path))
         elif answer == "run" and run_of is not None:
-            app.start(run_of)
+            self._ask_to_run(run_of)
         elif answer == "reuse":
             self._reuse(row)
 
     def _reuse(self, row: Row) -> None:
         if row.manifest is not None:
-            self.boresight.start(row.manifest.path, row.path)
+            self._ask_to_run(row.manifest.path, row.path)
         else:
             self.boresight.duplicate(
                 row.path, frozen=True, then=lambda copy: self.boresight.offer_reuse(row.path, copy)
             )
+
+    def _ask_to_run(self, manifest: Path, reuse: Path | None = None) -> None:
+        """Show what a campaign will cost, and start it if that is wanted; `reuse` is a run to take over."""
+        doing = f"Looking at what {near(manifest, self.folder)} will cost … (esc: not now)"
+        self.after(
+            doing,
+            lambda: _ahead_of(manifest, self.folder, reuse),
+            lambda ahead: self._put_question(manifest, ahead),
+        )
+
+    def _put_question(self, manifest: Path, ahead: Ahead) -> None:
+        """Ask what the manifest screen asks too."""
+        from tui.editing.questions import run_dialog
+
+        def answered(answer: str | None) -> None:
+            if answer in {"run", "reuse"}:
+                self.boresight.start(manifest, ahead.earlier if answer == "reuse" else None)
+
+        self.app.push_screen(run_dialog(ahead), answered)
 
     @on(OptionList.OptionSelected, "#first-steps")
     def first_step(self, event: OptionList.OptionSelected) -> None:
@@ -129,7 +217,7 @@ class RowActions(BoresightScreen[None]):
         """Resume the chosen run, or say why that makes no sense."""
         row = self.chosen
         if row is None or row.status is None:
-            self.boresight.tell("r resumes a run; there is none under the cursor", warning=True)
+            self.boresight.tell("No run is under the cursor; r resumes one", warning=True)
         elif row.is_live:
             self.boresight.tell(f"{row.path.name} is {row.state}: enter watches it", warning=True)
         elif row.state == "complete":
@@ -137,15 +225,14 @@ class RowActions(BoresightScreen[None]):
         else:
             self._resume(row)
 
-    @work(thread=True, exclusive=True, group="offer", exit_on_error=False)
     def _resume(self, row: Row) -> None:
-        refusal = resume_refusal(row)
-        if get_current_worker().is_cancelled:
-            return
-        if refusal is None:
-            self.app.call_from_thread(self.boresight.resume, row.path)
-        else:
-            self.app.call_from_thread(self._show_menu, row, refusal)
+        def checked(refusal: Refusal | None) -> None:
+            if refusal is None:
+                self.boresight.resume(row.path)
+            else:
+                self._show_menu(row, refusal)
+
+        self._check(row, checked)
 
     def action_new(self) -> None:
         """Offer a new run of the chosen campaign, or a new campaign."""
@@ -160,22 +247,31 @@ class RowActions(BoresightScreen[None]):
 
     def action_rescore(self) -> None:
         """Rescore the chosen run."""
-        if (row := self._chosen_run("b rescores")) is not None:
+        if (row := self._chosen_run("b rescores one")) is not None:
             self.boresight.rescore(row.path)
 
     def action_attempts(self) -> None:
         """Show the chosen run's attempts."""
-        if (row := self._chosen_run("a shows the attempts of")) is not None:
+        if (row := self._chosen_run("a shows the attempts of one")) is not None:
             self.post_message(navigation.ShowAttempts(row.path))
 
     def _chosen_run(self, what: str) -> Row | None:
         row = self.chosen
         if row is not None and row.status is not None:
             return row
-        self.boresight.tell(f"{what} a run; there is none under the cursor", warning=True)
+        self.boresight.tell(f"No run is under the cursor; {what}", warning=True)
         return None
 
     def action_duplicate(self) -> None:
         """Duplicate the chosen campaign, or what the chosen run was frozen with."""
         if (row := self.chosen) is not None:
             self.act(row, "duplicate")
+
+
+def _ahead_of(manifest: Path, folder: Path, reuse: Path | None) -> Ahead:
+    """Return what is to be known before a campaign file is run; reads disk."""
+    from tui.editing import questions  # noqa: F401 - here, as the event loop shall not wait for it
+    from tui.editing.looking_ahead import look_ahead_of
+
+    ahead = look_ahead_of(manifest, folder)
+    return ahead if reuse is None else ahead._replace(earlier=reuse)

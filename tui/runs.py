@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,8 @@ from typing import NamedTuple
 from core import api
 from core.campaign.folder import CampaignFound, campaign_found, find_campaign_files
 from core.errors import BoresightError
+from core.regular import read_regular
+from core.reports.best import best_words
 from core.reports.wording import counted, failed_words
 from core.run.layout import RunLayout, find_runs
 from core.run.lock import is_executed
@@ -30,7 +31,8 @@ LARGE_PLAN = 4 * 1024 * 1024  # bytes, of some 20,000 operations: counting them 
 class Row(NamedTuple):
     """A run, or a campaign file (`status` is None then), as the home screen shows it.
 
-    `manifest` is the campaign file itself, or the newest one of the run's campaign.
+    `manifest` is the campaign file itself, or the newest one of the run's campaign. `campaign` is empty where
+    a run cannot be read.
     """
 
     path: Path
@@ -117,7 +119,7 @@ class Listing:
     def _rows(self, read: Mapping[Path, _Read]) -> list[Row]:
         by_name = _newest_by_name(found for _, found in self._found.values())
         counts: dict[str, int] = {}
-        for item in read.values():
+        for item in (item for item in read.values() if item.status.state is not None):
             counts[item.status.name] = counts.get(item.status.name, 0) + 1
         rows = [_run_row(item, by_name.get(item.status.name)) for item in read.values()]
         rows += [_campaign_row(found, counts.get(found.name, 0)) for _, found in self._found.values()]
@@ -171,10 +173,11 @@ def _newest_by_name(found: Iterable[CampaignFound]) -> dict[str, CampaignFound]:
 
 
 def _run_row(read: _Read, manifest: CampaignFound | None) -> Row:
+    """Return the row of a run; `manifest` is of the campaign that has its name."""
     status = read.status
-    return Row(
-        status.path, status.name, status, manifest, read.candidates, read.best, _sentence(status, read.best)
-    )
+    campaign = status.name if status.state is not None else ""
+    sentence = _sentence(status, read.best)
+    return Row(status.path, campaign, status, manifest, read.candidates, read.best, sentence)
 
 
 def _campaign_row(found: CampaignFound, runs: int) -> Row:
@@ -189,21 +192,37 @@ def _campaign_row(found: CampaignFound, runs: int) -> Row:
 
 
 def _sentence(status: api.RunStatus, best: str) -> str:
-    name = f"{status.name} {status.path.name}"
+    name = _name(status)
     if status.problem:
         return status.problem
-    done = f"{status.accepted} of {status.planned}"
+    done = f"{status.ended} of {status.planned}"
+    left = status.planned - status.accepted
+    waiting = f"waits for {status.waits_for}" if status.waits_for else "has not begun its operations yet"
     words = {
-        "interrupted": f"{name} was interrupted at {done}. Resume will reuse its verified results.",
+        "interrupted": f"{name} was interrupted at {done}. Resume goes on with the {left} without a result; "
+        "what holds is reused.",
         "failed": f"{name}: {_failures(status)}. Inspect them, or fix and continue.",
         "complete": f"{name}: all {status.planned} operations accepted.{f' {best}' if best else ''}",
-        "waiting": f"{name} waits for {status.waits_for}.",
+        "waiting": f"{name} {waiting}.",
         "stalled": f"{name} is held by a process that has said nothing for 10 s or more, at {done}.",
     }
-    return words.get(
-        str(status.state),
-        f"{name}: {done} operations accepted, {failed_words(status.failed, status.unasked)}.",
+    accepted = f"{status.accepted} of {status.planned} operations accepted"
+    return words.get(str(status.state), f"{name}: {accepted}, {failed_words(status.failed, status.unasked)}.")
+
+
+def sentence_once_checked(row: Row) -> str:
+    """Return what is said of a row once it is known that a resume would not be refused."""
+    status = row.status
+    if status is None or status.state != "interrupted":
+        return row.sentence
+    return (
+        f"{_name(status)} was interrupted at {status.ended} of {status.planned}. Resume will reuse "
+        f"{counted(status.accepted, 'verified result')}."
     )
+
+
+def _name(status: api.RunStatus) -> str:
+    return f"{status.name} {status.path.name}"
 
 
 def _failures(status: api.RunStatus) -> str:
@@ -221,21 +240,8 @@ def _candidates(layout: RunLayout) -> tuple[str, ...]:
 
 
 def _best(layout: RunLayout) -> str:
-    """Return the best candidate's difference from the derived summary, or nothing where there is none."""
+    """Return what the derived report says of the best candidate, or nothing where there is none."""
     try:
-        summary = json.loads(layout.summary.read_bytes())
-        if summary.get("sought") == "changed file":  # never beside numbers of known targets
-            return "historical, not gold"
-        models = summary["models"]
-        compared = [
-            (item["comparison"]["recall_at_5"]["difference"], name, item)
-            for name, item in models.items()
-            if item.get("comparison")
-        ]
-        difference, name, item = max(compared, key=lambda found: found[0])
-        interval = item["comparison"]["recall_at_5"]["interval"]
-        half = f" ±{(interval['high'] - interval['low']) / 2:.2f}".replace("0.", ".") if interval else ""
-        shown = f"{difference:+.2f}".replace("0.", ".")
-        return f"{name} R@5 {shown}{half} {item['support']}"
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return best_words(read_regular(layout.summary))
+    except OSError:
         return ""

@@ -77,6 +77,7 @@ class WorkingApp(OutwardApp):
         """Give a run a host process again, and watch it; `only` limits new attempts to these operations."""
         with self._told(f"{run.name} was not resumed"), self._once(run) as first:
             if first:
+                self.call_from_thread(self.tell, f"{run.name}: verifying what it holds, then it goes on")
                 self._host(api.reopen_run(run, only=only))
 
     @work(thread=True, group="begin", exit_on_error=False)
@@ -85,6 +86,7 @@ class WorkingApp(OutwardApp):
         with self._told(f"{run.name} was not tried again"), self._once(run) as first:
             if not first:
                 return
+            self.call_from_thread(self.tell, f"{run.name}: looking for what failed, to try it again")
             failed = frozenset(failure.operation for failure in api.failures(run))
             if failed:
                 self._host(api.reopen_run(run, only=failed))
@@ -133,11 +135,12 @@ class WorkingApp(OutwardApp):
     def rescore(self, run: Path) -> None:
         """Verify and rescore a run."""
         with self._told(f"{run.name} was not rescored"):
-            rescored = api.rescore_run(run)
-            missing, planned = rescored.unaccepted, len(rescored.reader.plan)
             self.call_from_thread(
-                self.tell, f"{run.name} rescored: {missing} of {planned} operations without a result"
+                self.tell, f"{run.name}: verifying every digest, then rebuilding its reports"
             )
+            rescored = api.rescore_run(run)
+            told = _with_results(len(rescored.reader.plan), rescored.unaccepted)
+            self.call_from_thread(self.tell, f"{run.name} rescored: {told}")
             self.call_from_thread(self.changed)
 
     @work(thread=True, group="work", exit_on_error=False)
@@ -253,6 +256,13 @@ class WorkingApp(OutwardApp):
                 self.archive(run, include_private=True)
 
         self.push_screen(ChoiceDialog(f"Export {run.name}?", text, choices), answered)
+
+
+def _with_results(planned: int, missing: int) -> str:
+    """Say how many operations have a result: `all 411 operations have a result`."""
+    if missing:
+        return f"{missing:,} of {counted(planned, 'operation')} {'has' if missing == 1 else 'have'} no result"
+    return f"all {counted(planned, 'operation')} have a result"
 
 
 def _free_archive(folder: Path, run: Path) -> Path:

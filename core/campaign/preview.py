@@ -201,13 +201,17 @@ def _past_variances(campaign: Campaign, runs: Sequence[PastRun]) -> Iterator[tup
 def _lines(found: Preview) -> Iterator[str]:
     total = sum(found.operations.values())
     kinds = ", ".join(
-        f"{found.operations[kind]:,} {word}"
-        for kind, word in (("index", "indexes"), ("primary", "queries"), ("ctx", "ctx probes"))
+        _count(found.operations[kind], one, many)
+        for kind, one, many in (
+            ("index", "index", "indexes"),
+            ("primary", "query", "queries"),
+            ("ctx", "ctx probe", "ctx probes"),
+        )
         if found.operations.get(kind)
     )
     yield (
-        f"{_count(found.candidates, 'candidate', 'candidates')}, "
-        f"{_count(found.repositories, 'repository', 'repositories')}, {_count_of(found.cases)}."
+        f"{_count(len(found.candidates), 'candidate', 'candidates')}, "
+        f"{_count(len(found.repositories), 'repository', 'repositories')}, {_count_of(found.cases)}."
     )
     yield f"Operations: {total:,} ({kinds})."
     yield _time_line(found.time)
@@ -269,8 +273,8 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def _count(values: Sequence[str], one: str, many: str) -> str:
-    return f"{len(values):,} {one if len(values) == 1 else many}"
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _count_of(cases: int) -> str:

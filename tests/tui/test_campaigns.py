@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,17 @@ import pytest
 from textual.widgets import OptionList
 
 from core import api
-from core.run.events import Heartbeat, Holder
+from core.run.events import Heartbeat, Holder, SourceFrozen
 from core.run.layout import RunLayout
 from core.run.lock import RunLock
 from tests.support.campaigns import Scene, make_scene, run_new
 from tests.support.finished import Finished, finished_run
 from tests.support.inputs import fake_entry, write_inputs
-from tests.support.live import listening, playing
-from tests.support.screens import SIZES, shown, until
+from tests.support.live import Playing, listening, playing
+from tests.support.screens import SIZES, shown, until, unwrapped
+from tui import row_actions, wallclock
 from tui.app import BoresightApp
+from tui.following import Follower
 from tui.navigation import (
     Show,
     ShowAttempts,
@@ -35,6 +38,8 @@ from tui.navigation import (
 from tui.runs import Listing, Row
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import ChoiceDialog, InputDialog, TextDialog
+from tui.widgets.filter_bar import FilterBar
+from tui.widgets.run_table import RunTable
 
 HOSTILE = (
     "[/foo] bar",
@@ -168,7 +173,9 @@ async def test_rescore_report_clean_and_export_of_a_run(finished: Finished) -> N
         await until(pilot, lambda: "✔ complete" in shown(app))
         await pilot.press("b")
         await until(pilot, lambda: RunLayout(finished.run).summary.exists())
-        await until(pilot, lambda: "0 of 18 operations without a result" in shown(app))
+        await until(
+            pilot, lambda: "rescored: all 18 operations have a result" in " ".join(shown(app).split())
+        )
         await until(pilot, lambda: "R@5" in shown(app))
         await menu(pilot, app)
         await choose(pilot, app, "report")
@@ -259,6 +266,8 @@ async def test_a_campaign_is_run_into_the_next_free_folder(
         await pilot.press("slash", *"campaign.toml", "enter")
         assert (await menu(pilot, app))[:2] == ["run", "manifest"]
         await pilot.press("enter")
+        await until(pilot, lambda: "Operations: 10" in shown(app))
+        await choose(pilot, app, "run")
         await until(pilot, lambda: asked == [ShowMonitor(failed.path / "runs/test/002")])
         assert hosted[0].taken_over is None and (failed.path / "runs/.gitignore").exists()
 
@@ -330,6 +339,9 @@ async def test_a_refused_resume_names_the_change_and_offers_the_new_run(
             await pilot.press("escape")
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("enter")
+        await until(pilot, lambda: "Operations: 10" in shown(app))
+        assert app.screen.query_one(OptionList).options[0].id == "reuse"
         await pilot.press("enter")
         await until(pilot, lambda: asked == [ShowMonitor(failed.path / "runs/test/002")])
         assert hosted[0].taken_over is not None and hosted[0].taken_over.source == failed.run
@@ -467,6 +479,15 @@ async def test_nothing_is_offered_before_the_first_look_has_ended(
         await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
 
 
+async def test_the_folder_is_listed_without_waiting_for_a_refresh(
+    finished: Finished, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tui.screens.campaigns.REFRESH_SECONDS", 3600.0)
+    app = BoresightApp(finished.folder)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+
+
 async def test_a_campaign_that_is_not_valid_is_listed_with_its_problem(tmp_path: Path) -> None:
     (tmp_path / "campaign.toml").write_text("name = \n")
     app = BoresightApp(tmp_path)
@@ -530,6 +551,26 @@ async def test_the_cursor_comes_back_to_the_run_that_was_shown(finished: Finishe
             await until(pilot, lambda run=run: app.home.chosen is not None and app.home.chosen.path == run)  # type: ignore[misc]
 
 
+async def test_the_cursor_stays_where_it_is_when_a_menu_is_closed(
+    finished: Finished, asked: list[Show]
+) -> None:
+    other = finished.folder / "another"
+    shutil.copytree(finished.run, other, symlinks=True)
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "2 runs" in shown(app))
+        app.post_message(ShowResults(finished.run))
+        await until(pilot, lambda: not isinstance(app.screen, CampaignsScreen))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.home.chosen is not None and app.home.chosen.path == finished.run)
+        await pilot.press("up" if app.home.query_one(RunTable).cursor_row else "down")
+        await menu(pilot, app)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+        await pilot.pause()
+        assert app.home.chosen is not None and app.home.chosen.path == other
+
+
 async def test_rows_fit_after_a_resize(finished: Finished) -> None:
     app = BoresightApp(finished.folder)
     async with app.run_test(size=(80, 24)) as pilot:
@@ -564,3 +605,270 @@ async def test_an_empty_list_offers_nothing_for_a_row(tmp_path: Path) -> None:
         await until(pilot, lambda: "quickstart --sample" in shown(app))
         await until(pilot, lambda: "n New" in shown(app) and "Resume" not in shown(app))
         assert "Rescore" not in shown(app) and "Attempts" not in shown(app)
+
+
+# Looks that take long
+
+
+class Held:
+    """What a look at disk gives, held back until it may come."""
+
+    def __init__(self, look: Callable[..., Any]) -> None:
+        self.may_come = threading.Event()
+        self.looks = 0
+        self._look = look
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        self.looks += 1
+        assert self.may_come.wait(20)
+        return self._look(*arguments, **options)
+
+
+def held_back(monkeypatch: pytest.MonkeyPatch, name: str) -> Held:
+    """Hold back what the home screen finds out by a function of its module."""
+    held = Held(getattr(row_actions, name))
+    monkeypatch.setattr(row_actions, name, held)
+    return held
+
+
+async def let_come(pilot: object, app: BoresightApp, held: Held) -> None:
+    """Let a look go on, and wait until it and all that follows from it is over."""
+    held.may_come.set()
+    await until(pilot, lambda: not [each for each in app.workers if each.group == "offer"])  # type: ignore[arg-type]
+    await pilot.pause()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("key", ["enter", "r"])
+async def test_what_is_being_looked_at_is_said_at_once(
+    failed: Folder, monkeypatch: pytest.MonkeyPatch, hosted: list[api.OpenRun], key: str
+) -> None:
+    held = held_back(monkeypatch, "resume_refusal")
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press(key)
+        await until(pilot, lambda: "Looking at whether test 001 can be resumed …" in shown(app))
+        await pilot.press("f5")
+        await until(pilot, lambda: not app.home._looking and "can be resumed …" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "1 of 10 operations failed. Inspect them" in shown(app))
+        await let_come(pilot, app, held)
+        assert isinstance(app.screen, CampaignsScreen) and held.looks == 1 and not hosted
+
+
+@pytest.mark.parametrize("keys", [["a"], ["a", "escape"], ["down"], ["1", "n", "escape"]])
+async def test_no_menu_opens_over_what_a_person_turned_to_meanwhile(
+    failed: Folder, monkeypatch: pytest.MonkeyPatch, asked: list[Show], keys: list[str]
+) -> None:
+    held = held_back(monkeypatch, "resume_refusal")
+    app = BoresightApp(failed.path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app) and "▤ campaign" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: "can be resumed …" in shown(app))
+        before = app.home.chosen
+        for key in keys:
+            await pilot.press(key)
+            await pilot.pause()
+        await until(pilot, lambda: app.home.wish is None)
+        await let_come(pilot, app, held)
+        assert not isinstance(app.screen, ChoiceDialog)
+        assert asked == ([ShowAttempts(failed.run)] if "a" in keys else [])
+        assert (app.home.chosen == before) == ("down" not in keys)
+
+
+@pytest.mark.parametrize("keys", [["enter"], ["n", "enter"]])
+async def test_what_a_run_will_cost_is_shown_before_it_begins(
+    failed: Folder, hosted: list[api.OpenRun], keys: list[str]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: "▤ campaign" in shown(app))
+        await pilot.press("slash", *"campaign.toml", "enter")
+        await pilot.press(keys[0])
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("enter")
+        await until(pilot, lambda: "Smallest detectable difference" in shown(app))
+        assert "Operations: 10" in shown(app) and "taking over from test/001" in shown(app)
+        await choose(pilot, app, "stay")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+        assert not hosted and not (failed.path / "runs/test/002").exists()
+
+
+async def test_a_campaign_that_cannot_be_run_says_why_in_place_of_its_cost(
+    failed: Folder, hosted: list[api.OpenRun]
+) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: "▤ campaign" in shown(app))
+        await pilot.press("slash", *"campaign.toml", "enter")
+        await menu(pilot, app)
+        (failed.path / "store.jsonl").unlink()
+        await pilot.press("enter")
+        wanted = "1tomendbeforeitcanrun", "store.jsonl:thereisnosuchfile"
+        await until(pilot, lambda: all(text in unwrapped(app) for text in wanted))
+        assert app.screen.query_one(OptionList).get_option("run").disabled
+
+
+async def test_a_look_at_the_cost_that_was_let_be_asks_nothing(
+    failed: Folder, monkeypatch: pytest.MonkeyPatch, hosted: list[api.OpenRun]
+) -> None:
+    held = held_back(monkeypatch, "_ahead_of")
+    app = BoresightApp(failed.path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "▤ campaign" in shown(app))
+        await pilot.press("slash", *"campaign.toml", "enter")
+        await menu(pilot, app)
+        await pilot.press("enter")
+        await until(pilot, lambda: "Looking at what campaign.toml will cost …" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.home.wish is None)
+        await let_come(pilot, app, held)
+        assert isinstance(app.screen, CampaignsScreen) and not hosted
+
+
+@pytest.mark.parametrize(
+    ("work", "slow", "wanted"),
+    [
+        ("rescore", "rescore_run", "001: verifying every digest, then rebuilding its reports"),
+        ("resume", "reopen_run", "001: verifying what it holds, then it goes on"),
+        ("retry_failed", "failures", "001: looking for what failed, to try it again"),
+    ],
+)
+async def test_what_takes_long_is_told_when_it_begins(
+    failed: Folder,
+    monkeypatch: pytest.MonkeyPatch,
+    hosted: list[api.OpenRun],
+    work: str,
+    slow: str,
+    wanted: str,
+) -> None:
+    held = Held(getattr(api, slow))
+    monkeypatch.setattr(api, slow, held)
+    told: list[str] = []
+    monkeypatch.setattr(BoresightApp, "tell", lambda app, text, **options: told.append(text))
+    app = BoresightApp(failed.path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        getattr(app, work)(failed.run)
+        await until(pilot, lambda: wanted in told and held.looks == 1)
+        held.may_come.set()
+        if work == "rescore":
+            await until(pilot, lambda: "001 rescored: 1 of 10 operations has no result" in told)
+        else:
+            await until(pilot, lambda: len(hosted) == 1)
+
+
+# What the table and the line below it say
+
+
+async def test_progress_counts_what_ended_and_the_line_below_what_was_accepted(failed: Folder) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app) and "10/10" in shown(app))
+        await until(pilot, lambda: "1 of 10 operations failed." in shown(app))
+
+
+async def test_only_what_was_looked_at_is_promised_of_a_resume(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(120, 34)) as pilot:
+        await until(pilot, lambda: "interrupted at 0 of 18. Resume goes on with the 18 with" in shown(app))
+        assert "will reuse" not in shown(app)
+        await menu(pilot, app)
+        assert "Resume will reuse 0 verified results." in shown(app)
+
+
+def frozen() -> SourceFrozen:
+    return SourceFrozen(repository="store", commit="0" * 40, files=1, bytes=1)
+
+
+@pytest.mark.parametrize(
+    ("tell", "state"),
+    [
+        (lambda engine: None, "waiting"),
+        (lambda engine: engine.tell(frozen()), "waiting"),
+        (lambda engine: engine.begin(), "running"),
+        (lambda engine: engine.tell(engine.beat(0, state="waiting")), "waiting"),
+        (lambda engine: engine.tell(engine.beat(0), engine.started(1)), "running"),
+    ],
+    ids=["opened", "frozen", "begun", "waiting", "querying"],
+)
+def test_the_list_and_the_monitor_tell_the_same_state(
+    tmp_path: Path, tell: Callable[[Playing], None], state: str
+) -> None:
+    with playing(tmp_path) as engine:
+        tell(engine)
+        follower = Follower(engine.run)
+        follower.follow(lambda: follower.view is not None and follower.view.is_caught_up)
+        assert follower.view is not None
+        (row,) = (row for row in Listing(tmp_path).look() if row.status is not None)
+        assert row.state == follower.view.state(wallclock.now()) == state
+
+
+async def test_a_run_that_has_not_begun_offers_no_way_to_run_beside_another(tmp_path: Path) -> None:
+    with playing(tmp_path):
+        app = BoresightApp(tmp_path)
+        async with app.run_test() as pilot:
+            await until(pilot, lambda: "has not begun its operations yet" in shown(app))
+            assert "together" not in await menu(pilot, app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 34), (160, 50)])
+async def test_campaigns_and_runs_have_columns_and_none_is_off_the_screen(
+    failed: Folder, size: tuple[int, int]
+) -> None:
+    deep = failed.path / "campaigns" / "requests"
+    deep.mkdir(parents=True)
+    text = (
+        failed.manifest.read_text()
+        .replace('"test"', '"requests"')
+        .replace("store.jsonl", "../../store.jsonl")
+    )
+    (deep / "campaign.toml").write_text(text)
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app) and " requests" in shown(app))
+        lines = shown(app).splitlines()
+        assert re.search(r"FAILED +UPDATED", lines[1])
+        (run,) = (line for line in lines if "✖ failed" in line)
+        (file,) = (line for line in lines if line.startswith(" requests"))
+        assert re.match(r" test {6,}001 ", run) and " ago" in run and " ago" in file
+        assert re.match(r" requests  \S*campaign\.toml ", file)
+        assert run.index("001") == 11
+
+
+async def test_a_run_that_cannot_be_read_is_no_campaign(finished: Finished) -> None:
+    (finished.run / "campaign.json").write_text("{}")
+    app = BoresightApp(finished.folder)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "0 campaigns · 1 run" in shown(app))
+
+
+async def test_a_campaign_that_is_not_valid_has_the_name_that_it_gives_itself(tmp_path: Path) -> None:
+    (tmp_path / "campaign.toml").write_text('name = "shelf"\nseed = "none"\n')
+    app = BoresightApp(tmp_path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "⚠ not valid" in shown(app) and " shelf  campaign.toml" in shown(app))
+
+
+async def test_what_to_open_is_asked_in_the_middle(tmp_path: Path) -> None:
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(120, 34)) as pilot:
+        await until(pilot, lambda: "Try the built-in sample" in shown(app))
+        app.open_elsewhere()
+        await until(pilot, lambda: bool(app.screen.query("InputDialog Input")))
+        left, top, width, height = app.screen.query_one(".dialog").region
+        assert abs(120 - width - 2 * left) <= 1 and abs(34 - height - 2 * top) <= 1
+
+
+async def test_escape_in_the_list_shows_all_rows_again(failed: Folder) -> None:
+    app = BoresightApp(failed.path)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press("slash", *"campaign.toml", "enter")
+        await until(pilot, lambda: "✖ failed" not in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        assert not app.home.query_one(FilterBar).display

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,18 @@ async def test_without_an_index_and_with_hostile_words_nothing_raises(finished: 
             await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
         assert not (finished.run / "index.sqlite").exists()
         assert not isinstance(app.screen, TextDialog)
+
+
+async def test_the_same_case_of_two_runs_can_be_told_apart(finished: Finished) -> None:
+    other = finished.folder / "runs" / "test" / "run"
+    shutil.copytree(finished.run, other, symlinks=True)
+    app = BoresightApp(finished.folder)
+    for run in (finished.run, other):
+        app.indexes.open(run, lambda done, total: None, lambda: False)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "2 runs" in shown(app))
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press(*"Documentation about")
+        for where in ("in test run:", "in test runs/test/run:"):
+            await until(pilot, lambda where=where: where in shown(app))  # type: ignore[misc]

@@ -123,7 +123,7 @@ def test_a_retry_that_was_interrupted_is_not_a_failure(finished: Finished) -> No
 
 def test_a_run_that_was_only_created_is_interrupted(tmp_path: Path) -> None:
     opened = api.create_run(campaign(make_scene(tmp_path), fake("a")), tmp_path / "run")
-    assert api.run_status(tmp_path / "run").state == "running"
+    assert api.run_status(tmp_path / "run").state == "waiting"
     opened.lock.release()
     status = api.run_status(tmp_path / "run")
     assert (status.state, status.accepted, status.updated_at) == ("interrupted", 0, None)
@@ -145,11 +145,25 @@ def test_a_held_lock_and_fresh_events_are_a_running_run(finished: Finished, held
     assert api.run_status(finished.run).state == "running"
 
 
-def test_a_run_that_was_just_opened_again_is_running_whatever_was_told_before(
+def test_a_run_that_was_just_opened_again_has_not_begun_whatever_was_told_before(
     finished: Finished, held: RunLock
 ) -> None:
     narrate(finished.run, CampaignFinished(state="complete", progress=COUNTS, at=LONG_AGO))
-    assert api.run_status(finished.run).state == "running"
+    status = api.run_status(finished.run)
+    assert (status.state, status.waits_for) == ("waiting", None)
+
+
+def test_a_run_that_waits_says_so_even_where_it_does_not_know_for_which(
+    finished: Finished, held: RunLock
+) -> None:
+    narrate(finished.run, Heartbeat(state="waiting", progress=COUNTS))
+    assert api.run_status(finished.run).waits_for == "another campaign on this machine"
+
+
+def test_operations_have_ended_whether_they_were_accepted_or_failed(finished: Finished) -> None:
+    leave(finished.run, operations(finished.run, "primary")[0], "failed")
+    status = api.run_status(finished.run)
+    assert (status.ended, status.accepted) == (2 * OPERATIONS, 2 * OPERATIONS - 1)
 
 
 def test_a_held_lock_and_no_news_is_stalled(finished: Finished, held: RunLock) -> None:
@@ -182,7 +196,7 @@ def test_lines_that_are_no_events_are_passed_over(finished: Finished, held: RunL
     with open(finished.run / "events.jsonl", "ab") as stream:
         stream.write(tail)
     status = api.run_status(finished.run)
-    assert (status.state, status.updated_at) == ("running", before)
+    assert (status.state, status.updated_at) == ("waiting", before)
 
 
 def test_events_decide_nothing_about_a_run_that_nobody_holds(finished: Finished) -> None:

@@ -9,7 +9,8 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import DataTable, Footer, OptionList, Static
+from textual.screen import ModalScreen
+from textual.widgets import DataTable, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
@@ -20,6 +21,8 @@ from tui.runs import Listing, Row
 from tui.settings import SORTS
 from tui.text import near, safe
 from tui.widgets.filter_bar import FilterBar
+from tui.widgets.key_footer import KeyFooter
+from tui.widgets.patient import PatientList
 from tui.widgets.run_table import RunTable, ordered
 from tui.widgets.title_bar import TitleBar
 
@@ -51,6 +54,7 @@ class CampaignsScreen(RowActions):
         "a      the run's attempts, failures first\n"
         "d      duplicate the campaign, or what the run was frozen with\n"
         "/  s   filter by campaign, run, state or candidate; sort\n"
+        "esc    show all again; or let be what is being looked at\n"
         "y      copy the path\n"
         "e      open the campaign file, or the run's report, in $EDITOR\n"
         "x      write this list into a CSV file\n"
@@ -67,6 +71,7 @@ class CampaignsScreen(RowActions):
         self._again = False
         self._walk_at = 0.0
         self._filter = ""
+        self._was_left = False
         self._wanted: Path | None = None  # the row to put the cursor on once it is there
 
     def compose(self) -> ComposeResult:
@@ -74,9 +79,9 @@ class CampaignsScreen(RowActions):
         yield TitleBar()
         yield FilterBar("filter by campaign, run, state or candidate")
         yield RunTable(id="runs")
-        yield OptionList(*(Option(safe(step.label), id=step.id) for step in FIRST_STEPS), id="first-steps")
+        yield PatientList(*(Option(safe(step.label), id=step.id) for step in FIRST_STEPS), id="first-steps")
         yield Static("", id="about-run", markup=False)
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Begin to look at the folder."""
@@ -84,15 +89,20 @@ class CampaignsScreen(RowActions):
         self.query_one("#first-steps").display = False
         self._tell(f"Looking at {near(self.folder)} …")
         self.set_interval(REFRESH_SECONDS, self.look)
-        self.look()
+        self.call_later(self.look)  # only then is it mounted
 
     def on_resize(self) -> None:
         """Use the width that there is."""
         self._draw()
 
+    def on_screen_suspend(self) -> None:
+        """Remember whether a screen was gone to, or only something asked over this one."""
+        self._was_left = not isinstance(self.app.screen, ModalScreen)
+
     def on_screen_resume(self) -> None:
         """Put the cursor on the run that was shown last, as what comes next is mostly done with it."""
-        self._wanted = self.boresight.run_path
+        if self._was_left:
+            self._wanted, self._was_left = self.boresight.run_path, False
         if self.is_mounted:
             self._draw()
 
@@ -136,7 +146,7 @@ class CampaignsScreen(RowActions):
         self.rows = rows
         self._has_looked = True
         self._draw()
-        campaigns = len({row.campaign for row in rows})
+        campaigns = len({row.campaign for row in rows if row.campaign})
         runs = sum(row.status is not None for row in rows)
         self.sub_title = f"{counted(campaigns, 'campaign')} · {counted(runs, 'run')} — {near(self.folder)}"
         if self._again and not self._looking:
@@ -167,14 +177,25 @@ class CampaignsScreen(RowActions):
         self.query_one("#about-run", Static).update(safe(text, 400))
 
     @on(DataTable.RowHighlighted)
+    def _moved(self) -> None:
+        row, wish = self.chosen, self.wish
+        if wish is not None and wish.row is not None and (row is None or row.key != wish.row):
+            self.drop_wish()
+        self._tell_chosen()
+
+    def tell_wish(self) -> None:
+        """Show what is being done for a wish, in place of the line about the chosen row."""
+        if self.is_mounted:
+            self._tell_chosen()
+
     def _tell_chosen(self) -> None:
         row = self.chosen
-        if row is not None:
+        if self.wish is not None and self.wish.screen is self:
+            self._tell(self.wish.doing)
+        elif row is not None:
             self._tell(row.sentence)
         elif self.rows and self._filter:
-            self._tell(
-                f"Nothing matches {self._filter!r}; esc in the filter shows all {len(self.rows)} again."
-            )
+            self._tell(f"Nothing matches {self._filter!r}; esc shows all {len(self.rows)} again.")
 
     @property
     def chosen(self) -> Row | None:
@@ -209,6 +230,11 @@ class CampaignsScreen(RowActions):
     def back_to_rows(self) -> None:
         """Give the keys back to the table."""
         self.query_one(RunTable).focus()
+
+    def action_back(self) -> None:
+        """Let what was asked for be; where nothing was, show all rows again."""
+        if not self.drop_wish():
+            self.query_one(FilterBar).take_away()
 
     def action_sort(self) -> None:
         """Sort by the next thing, and remember it."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 
 from core.campaign.folder import RUNS
-from core.run.events import State
+from core.reports.wording import DASH
 from core.text import printable
 from tui import wallclock
 from tui.runs import CAMPAIGN, Row
@@ -20,8 +20,13 @@ from tui.widgets.measured_table import MeasuredTable
 
 LARGEST = 500  # rows that are mounted
 WIDE = 120  # columns from which the best candidate has one of its own
-_WIDE_COLUMNS = ("RUN", "STATE", "PROGRESS", "BEST AGAINST BASELINE", "FAILED", "UPDATED")
-_NARROW_COLUMNS = ("RUN", "STATE", "PROGRESS", "FAILED", "UPDATED")
+_BEST = "BEST AGAINST BASELINE"
+_PLACE = "place"  # the column of a row's place, which shares its title with the campaign's
+_WIDE_COLUMNS = ("RUN", _PLACE, "STATE", "PROGRESS", _BEST, "FAILED", "UPDATED")
+_NARROW_COLUMNS = ("RUN", _PLACE, "STATE", "PROGRESS", "FAILED", "UPDATED")
+_STATE_WIDTH, _UPDATED_WIDTH = 13, 10  # of `◐ interrupted` and `59 min ago`
+_BESIDE = 2  # columns: a scrollbar beside the table, and the space around each cell
+_LEAST_NAMES = 26  # columns that a campaign and a place have at least, and share where they need more
 _STATE_ORDER = (
     *("running", "paused", "stopping", "waiting", "stalled"),
     *("interrupted", "failed", "complete", CAMPAIGN, "unreadable"),
@@ -57,7 +62,7 @@ class RunTable(MeasuredTable[object]):
         mounted = rows[:LARGEST]
         keys = [row.key for row in mounted]
         now = wallclock.now()
-        values = [cells_of(row, folder, width, now) for row in mounted]
+        values = _cells(mounted, folder, width, now)
         if keys != self._keys or names != self._names:
             self._rebuild(names, keys, values)
         else:
@@ -75,7 +80,7 @@ class RunTable(MeasuredTable[object]):
         self.clear(columns=names != self._names)
         if names != self._names:
             for name in names:
-                self.add_column(name, key=name)
+                self.add_column("" if name == _PLACE else name, key=name)
         self._names, self._keys = names, keys
         for key, cells in zip(keys, values, strict=True):
             self.add_row(*cells, key=key)
@@ -85,28 +90,69 @@ class RunTable(MeasuredTable[object]):
             self.move_cursor(row=min(row, len(keys) - 1), animate=False)
 
 
-def cells_of(row: Row, folder: Path, width: int, now: datetime) -> tuple[object, ...]:
-    """Return a row's cells for a terminal of a width."""
+def _cells(rows: Sequence[Row], folder: Path, width: int, now: datetime) -> list[tuple[object, ...]]:
+    """Return the cells of rows for a terminal of a width, in which no column is left off its edge."""
     wide = width >= WIDE
-    place = near(row.path, folder).removeprefix(f"{RUNS}/").removeprefix(f"{row.campaign}/")
-    name = f"{row.campaign}  {place}"
-    best = (cell(row.best, 48),) if wide else ()
-    room = 26 if width < 100 else 44
-    if row.status is None:
-        broken = row.manifest is not None and row.manifest.problem is not None
-        state = "⚠ not valid" if broken else "▤ campaign"
-        return (_name(name, room), cell(state), cell(""), *best, cell(""), cell(ago(_moment(row), now)))
+    names = [(printable(row.campaign) or DASH, _place(row, folder)) for row in rows]
+    progress = [_progress(row, _blocks(width)) for row in rows]
+    taken = _STATE_WIDTH + max(map(len, ("PROGRESS", *progress))) + len("FAILED") + _UPDATED_WIDTH
+    columns = _WIDE_COLUMNS if wide else _NARROW_COLUMNS
+    spare = width - taken - _BESIDE * (len(columns) + 1)
+    best = min(max((len(row.best) for row in rows), default=0), spare - _LEAST_NAMES) if wide else 0
+    campaign, place = _shared(names, spare - max(best, len(_BEST)) if wide else spare)
+    return [
+        (
+            cell(name[0], campaign),
+            _ending(name[1], place),
+            cell(_state(row)),
+            cell(done),
+            *((cell(row.best, max(best, len(_BEST))),) if wide else ()),
+            cell("" if row.status is None else row.status.failed - row.status.unasked),
+            cell(ago(_moment(row), now)),
+        )
+        for row, name, done in zip(rows, names, progress, strict=True)
+    ]
+
+
+def _shared(names: Sequence[tuple[str, str]], room: int) -> tuple[int, int]:
+    """Return how wide campaigns and places are drawn: as they are where both fit, else half of the room each.
+
+    What one of them leaves of its half is the other's.
+    """
+    room = max(room, _LEAST_NAMES)
+    campaign = max((len(name) for name, _ in names), default=0)
+    place = max((len(place) for _, place in names), default=0)
+    if campaign + place <= room:
+        return campaign, place
+    half = room // 2
+    if campaign <= half:
+        return campaign, room - campaign
+    return (room - place, place) if place <= half else (half, room - half)
+
+
+def _place(row: Row, folder: Path) -> str:
+    """Return where a row lies, without the folders that its campaign names already."""
+    return near(row.path, folder).removeprefix(f"{RUNS}/").removeprefix(f"{row.campaign}/")
+
+
+def _blocks(width: int) -> int:
+    """Return how long the bar of a run's progress is: short where something else needs the room."""
+    return 5 if width < 100 or WIDE <= width < WIDE + 20 else 10
+
+
+def _progress(row: Row, blocks: int) -> str:
+    """Return how many operations are over, in a bar and in numbers."""
     status = row.status
-    known: State | None = status.state
-    blocks = 10 if width >= 100 else 5
-    return (
-        _name(name, room),
-        cell(STATE_MARKS[known]),
-        cell(f"{bar(status.accepted, status.planned, blocks)} {status.accepted}/{status.planned}"),
-        *best,
-        cell(status.failed - status.unasked),
-        cell(ago(_moment(row), now)),
-    )
+    if status is None:
+        return ""
+    return f"{bar(status.ended, status.planned, blocks)} {status.ended}/{status.planned}"
+
+
+def _state(row: Row) -> str:
+    if row.status is not None:
+        return STATE_MARKS[row.status.state]
+    broken = row.manifest is not None and row.manifest.problem is not None
+    return "⚠ not valid" if broken else "▤ campaign"
 
 
 def ordered(rows: Sequence[Row], sort: str) -> list[Row]:
@@ -120,13 +166,12 @@ def ordered(rows: Sequence[Row], sort: str) -> list[Row]:
     return [row for row in by_name if row.is_live] + [row for row in latest if not row.is_live]
 
 
-def _name(text: str, room: int) -> object:
-    """Return a name cut at its middle, as its end tells runs apart."""
-    shown = printable(text)
-    if len(shown) > room:
-        head = room // 3
-        shown = f"{shown[:head]}…{shown[head + 1 - room :]}"
-    return cell(shown, room)
+def _ending(text: str, room: int) -> object:
+    """Return a place cut at its front where it is too long, as its end tells files and runs apart."""
+    shown = text
+    while len(shown) > room and "/" in shown.removeprefix("…/"):
+        shown = f"…/{shown.removeprefix('…/').partition('/')[2]}"
+    return cell(shown if len(shown) <= room else f"…{shown[len(shown) + 1 - room :]}", room)
 
 
 def _moment(row: Row) -> datetime | None:
