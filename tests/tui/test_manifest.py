@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Input, Label, Select, TabbedContent
+from textual.widgets import Button, Input, Label, OptionList, Select, TabbedContent
 
 from core import api
+from core.campaign.starting import Preset
 from tests.support.campaigns import Scene, campaign, fake, make_scene, run_new
 from tests.support.finished import finished_run
 from tests.support.screens import SIZES, shown, until
@@ -467,7 +468,7 @@ async def test_copying_editing_and_help(scene: Scene, size: tuple[int, int]) -> 
         await type_into(pilot, screen, "a b", "name")
         await until(pilot, lambda: "1 to mend" in shown(app))
         await pilot.press("e")
-        await until(pilot, lambda: "save first" in shown(app))
+        await until(pilot, lambda: "Save first" in shown(app))
         screen.query_one(ProblemList).focus()
         await pilot.press("home", "y")
         await until(pilot, lambda: len(app.copied) == 2)
@@ -568,8 +569,127 @@ async def test_a_file_that_cannot_be_read_is_told_and_the_app_stays(scene: Scene
         await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
 
 
+async def test_a_key_pressed_right_after_the_one_for_the_other_tab_changes_nothing(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        screen.query_one(Outline).focus()
+        await pilot.pause()
+        app.simulate_key("ctrl+t")
+        app.simulate_key("d")
+        await until(pilot, lambda: isinstance(app.focused, TomlArea))
+        await pilot.pause(0.5)
+        assert screen._keeper is not None and not screen._keeper.is_changed
+
+
 async def test_the_other_tab_is_reached_by_mouse_too(scene: Scene) -> None:
     async with opened(scene.folder, (80, 24)) as (pilot, app, screen):
         await pilot.click("#--content-tab-toml-tab")
         await until(pilot, lambda: screen.query_one(TabbedContent).active == "toml-tab")
         await until(pilot, lambda: "# The head" in shown(app))
+
+
+async def test_a_narrow_screen_shows_the_help_of_the_field_that_is_filled_in(scene: Scene) -> None:
+    async with opened(scene.folder, (80, 24)) as (pilot, app, screen):
+        await choose(pilot, screen, "limits")
+        assert "never enforced" not in words(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.query_one(FieldForm).place == ("limits", "index_timeout"))
+        await until(pilot, lambda: "default 3600.0)" in words(app))
+        await pilot.press("tab", "tab", "tab")
+        await until(pilot, lambda: "never enforced" in words(app))
+        assert "default 3600.0)" not in words(app)
+
+
+async def test_the_help_of_the_last_field_comes_into_view_with_it(scene: Scene) -> None:
+    async with opened(scene.folder, (80, 24)) as (pilot, _app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        last = list(screen.query(FieldRow))[-1]
+        last.go_to()
+        form = screen.query_one(FieldForm)
+        note = last.query_one(".field-help")
+        await until(pilot, lambda: note.region.height > 0 and form.region.contains_region(note.region))
+
+
+def words(app: Recorder) -> str:
+    """The text on the screen as if it did not wrap in the form, without what stands beside that."""
+    return " ".join(" ".join(line.partition("│")[2] for line in shown(app).splitlines()).split())
+
+
+@sizes
+async def test_esc_goes_from_a_field_to_the_parts_and_only_then_away(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.query_one(FieldForm).place is not None)
+        await pilot.press("escape")
+        await until(pilot, lambda: screen.query_one(Outline).has_focus)
+        assert app.screen is screen and screen.query_one(Outline).place == ("candidates", 1)
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+
+
+async def test_keys_are_offered_where_they_act_only(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, app, screen):
+        await until(pilot, lambda: "^s Save" in shown(app))
+        assert "a Add" not in shown(app) and "d Duplicate" not in shown(app)
+        await choose(pilot, screen, "candidates", 1)
+        await until(pilot, lambda: "a Add" in shown(app) and "d Duplicate" in shown(app))
+        screen.query_one(Outline).choose(("repositories",))
+        await until(pilot, lambda: "a Add" in shown(app) and "d Duplicate" not in shown(app))
+
+
+async def test_all_buttons_of_a_candidate_are_within_reach_of_the_mouse(scene: Scene) -> None:
+    async with opened(scene.folder, (120, 30)) as (pilot, _app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        form = screen.query_one(FieldForm)
+        await until(pilot, lambda: len(form.query(Button)) == 3)
+        last = form.query(Button).last()
+        await until(pilot, lambda: last.region.width > 0 and form.region.contains_region(last.region))
+
+
+@sizes
+async def test_a_candidate_to_add_says_in_a_sentence_what_it_lacks(
+    scene: Scene, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = "Commands cannot be started:\n  - config.query[0]: no 'rg' is here; install it\n  - more"
+    preset = Preset("ripgrep", {"id": "ripgrep"}, "command", lacking)
+    monkeypatch.setattr("tui.editing.changing.presets", lambda: (preset,))
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        screen.query_one(Outline).choose(("candidates",))
+        await pilot.press("a")
+        await until(pilot, lambda: "not ready" in shown(app))
+        list_of_them = app.screen.query_one(OptionList)
+        told = str(list_of_them.get_option_at_index(0).prompt)
+        assert told.endswith("not ready: Commands cannot be started: config.query[0]: no 'rg' is here")
+        assert "␊" not in shown(app)
+
+
+async def test_fields_of_one_name_are_told_apart_and_an_empty_default_is_none(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, _app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        await pick(pilot, screen, "command", "candidates", 1, "retriever")
+        await until(pilot, lambda: any(each.spec.name == "index_paths" for each in screen.query(FieldRow)))
+        names = [str(label.render()) for label in screen.query(".field-name").results(Label)]
+        assert len(set(names)) == len(names) and {"version", "config.version"} <= set(names)
+        paths = row(screen, "candidates", 1, "config", "index_paths")
+        assert paths.query_one(Input).placeholder == ""
+        assert "default" not in str(paths.query_one(".field-help").render())
+
+
+@sizes
+async def test_typing_goes_on_in_a_field_whose_change_brings_another_button(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    async with opened(scene.folder, size) as (pilot, _app, screen):
+        await choose(pilot, screen, "candidates", 0)
+        await pilot.press("enter")
+        await until(pilot, lambda: screen.query_one(FieldForm).place == ("candidates", 0, "id"))
+        await pilot.press("ctrl+u")
+        await until(pilot, lambda: bool(screen.query("#do-baseline")))
+        await pilot.press("x", "y")
+        assert row(screen, "candidates", 0, "id").query_one(Input).value == "xy"
+        keeper = screen._keeper
+        assert keeper is not None
+        await until(pilot, lambda: keeper.snapshot.data["candidates"][0].get("id") == "xy")

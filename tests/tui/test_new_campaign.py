@@ -192,8 +192,38 @@ async def test_the_path_is_completed(tmp_path: Path, repository: Path, size: tup
 
 async def test_f1_opens_help_while_something_is_typed(repository: Path) -> None:
     async with opened(repository) as (pilot, app, screen):
-        await until(pilot, lambda: isinstance(app.focused, Input) and "F1 ? Help" in shown(app))
+        await until(pilot, lambda: isinstance(app.focused, Input) and "f1 Help" in shown(app))
         await pilot.press("f1")
         await until(pilot, lambda: isinstance(app.screen, TextDialog) and "A new campaign" in shown(app))
         await pilot.press("f1")
         await until(pilot, lambda: app.screen is screen)
+
+
+@sizes
+@pytest.mark.parametrize("key", ["escape", "1", "q", "f2"])
+@pytest.mark.parametrize("answer", ["stay", "discard"])
+async def test_what_was_chosen_is_not_lost_unasked(
+    repository: Path, size: tuple[int, int], key: str, answer: str
+) -> None:
+    async with opened(repository, size) as (pilot, app, screen):
+        field(screen, "name").value = "mine"
+        screen.query_one("#new-private").focus()
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and "Discard" in shown(app))
+        if answer == "stay":
+            await pilot.press("enter")
+            await until(pilot, lambda: app.screen is screen)
+            assert field(screen, "name").value == "mine"
+            return
+        await pilot.press("down", "enter")
+        left = {"f2": ManifestScreen, "q": NewCampaignScreen}.get(key, CampaignsScreen)
+        await until(pilot, lambda: isinstance(app.screen, left) and (key != "q" or app.return_value == 0))
+
+
+@pytest.mark.parametrize("choice", ["#new-intents", "#new-candidates", "#new-private"])
+async def test_a_tick_counts_as_chosen(repository: Path, choice: str) -> None:
+    async with opened(repository) as (pilot, app, screen):
+        screen.query_one(choice).focus()
+        await pilot.press("down", "space", "escape")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        assert "has not been created" in shown(app)

@@ -56,8 +56,6 @@ class ChangingScreen(CheckedScreen):
             self.app.push_screen(FolderDialog("The repository's folder", self.folder), self._add_repository)
         elif table == "candidates":
             self.offer_candidates()
-        else:
-            self.boresight.tell("put the cursor on Repositories or Candidates to add one", warning=True)
 
     def _add_repository(self, path: Path | None) -> None:
         if path is not None:
@@ -81,7 +79,7 @@ class ChangingScreen(CheckedScreen):
         if place is not None and place[-1] == "path" and self.editable:
             self._browse(place)
         else:
-            self.boresight.tell("put the cursor into a repository's path to browse", warning=True)
+            self.boresight.tell("Put the cursor into a repository's path to browse", warning=True)
 
     def _browse(self, place: Place) -> None:
         def chosen(path: Path | None) -> None:

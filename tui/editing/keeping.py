@@ -53,13 +53,13 @@ class KeepingScreen(BoresightScreen[None]):
         if self.editable:
             self.save()
         else:
-            self.boresight.tell("what a run was frozen with is never changed; d duplicates it", warning=True)
+            self.boresight.tell("What a run was frozen with is never changed; d duplicates it", warning=True)
 
     @work(exclusive=True, group="flow", exit_on_error=False)
     async def save(self) -> None:
         """Save, asking where somebody else has written the file or it cannot be written."""
         if await self._saved():
-            self.boresight.tell(f"saved {self._keeper.path if self._keeper else ''}")
+            self.boresight.tell(f"Saved {self._keeper.path if self._keeper else ''}")
 
     async def _saved(self) -> bool:
         """Save what was changed; return whether the file now says what the screen says."""
@@ -140,7 +140,7 @@ class KeepingScreen(BoresightScreen[None]):
         if self.editable:
             self.run_campaign()
         else:
-            self.boresight.tell("this run exists already; d duplicates its campaign", warning=True)
+            self.boresight.tell("This run exists already; d duplicates its campaign", warning=True)
 
     @work(exclusive=True, group="flow", exit_on_error=False)
     async def run_campaign(self) -> None:
@@ -159,7 +159,7 @@ class KeepingScreen(BoresightScreen[None]):
         """Open the file in the person's editor; what that saves is read again."""
         if self._keeper is not None and self._keeper.path is not None and self.editable:
             if self._keeper.is_changed:
-                self.boresight.tell("save first (ctrl+s), as the editor opens the file", warning=True)
+                self.boresight.tell("Save first (ctrl+s), as the editor opens the file", warning=True)
             else:
                 self.boresight.edit(self._keeper.path)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from core import api
 from core.campaign.checking import Checker, FieldProblem
-from core.campaign.document import Snapshot
+from core.campaign.document import CampaignDocument, Snapshot
 from core.campaign.manifest import read_campaign
 from core.campaign.past_runs import earlier_runs
 from core.campaign.preview import preview
@@ -40,3 +40,12 @@ def look_ahead(path: Path, snapshot: Snapshot, checker: Checker, folder: Path) -
         told = any(problem.severity == "error" for problem in problems)
         return Ahead(path.name, (), problems, None if told else str(error), None)
     return Ahead(campaign.name, lines, problems, None, earlier, api.measuring())
+
+
+def look_ahead_of(path: Path, folder: Path) -> Ahead:
+    """Return what is to be known before a campaign file that nobody edits is run."""
+    try:
+        snapshot = CampaignDocument.read(path).snapshot
+    except BoresightError as error:
+        return Ahead(path.name, (), (), str(error), None)
+    return look_ahead(path, snapshot, Checker(path.absolute().parent), folder)

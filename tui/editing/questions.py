@@ -27,6 +27,15 @@ def leave_dialog(path: Path | None) -> ChoiceDialog:
     )
 
 
+def unmade_dialog() -> ChoiceDialog:
+    """Ask what becomes of the choices of a campaign that was not made: `stay` or `discard`."""
+    return ChoiceDialog(
+        "The new campaign has not been created",
+        "",
+        (Choice("stay", "Stay here"), Choice("discard", "Discard what was chosen, and leave")),
+    )
+
+
 def changed_dialog(error: BoresightError) -> ChoiceDialog:
     """Ask what becomes of a file that somebody else has written: `reload`, `overwrite` or `stay`."""
     return ChoiceDialog(
@@ -54,10 +63,18 @@ def preset_choices(presets: Sequence[Preset]) -> tuple[Choice, ...]:
     return tuple(
         Choice(
             preset.id,
-            f"{preset.id}: {preset.about}" + (f" — not ready: {preset.missing}" if preset.missing else ""),
+            f"{preset.id}: {preset.about}"
+            + (f" — not ready: {_first_sentence(preset.missing)}" if preset.missing else ""),
         )
         for preset in presets
     )
+
+
+def _first_sentence(text: str) -> str:
+    """Return what is wrong first, without its remedy: the problems of a candidate tell it all."""
+    heading, *items = text.split("\n")
+    first = " ".join([heading, *(item.strip().removeprefix("- ") for item in items[:1])])
+    return first.partition("; ")[0]
 
 
 def run_dialog(ahead: Ahead) -> ChoiceDialog:

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
-from textual.widgets import Footer, Static, TabbedContent, TabPane, TextArea
+from textual.widgets import Static, TabbedContent, TabPane, TextArea
 from textual.worker import get_current_worker
 
 from core.campaign import entries
@@ -29,6 +29,7 @@ from tui.screens.new_campaign import Created, NewCampaignScreen
 from tui.text import safe
 from tui.widgets.field_form import FieldForm
 from tui.widgets.filter_bar import FilterBar
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.outline import Outline, section_of
 from tui.widgets.problem_list import ProblemList
 from tui.widgets.title_bar import TitleBar
@@ -63,12 +64,16 @@ class ManifestScreen(ChangingScreen):
         "ctrl+r     run: save, see what it will cost, then start it in a process of its own\n"
         "ctrl+t     the form, or the text as TOML\n"
         "f8         go to the next problem; enter on a problem goes to its field\n"
-        "a          add a repository or a candidate   d  duplicate it   del  remove it\n"
-        "b          make the candidate the baseline   /  filter the parts by name\n"
+        "a          add a repository or a candidate\n"
+        "d          duplicate the repository or candidate\n"
+        "del        remove it\n"
+        "b          make the candidate the baseline\n"
+        "/          filter the parts by name\n"
         "ctrl+o     browse for the folder of the field; the right arrow takes an offered completion\n"
         "f5         look again for bank, repositories and what candidates need\n"
-        "e          open the saved file in $EDITOR   y  copy the problem, or the file's path\n"
-        "esc        back; changes are not lost without asking\n\n"
+        "e          open the saved file in $EDITOR\n"
+        "y          copy the problem, or the file's path\n"
+        "esc        from a field to the parts, from there back; changes are not lost without asking\n\n"
         "What a run was frozen with can be read, and duplicated with d, but not changed."
     )
 
@@ -94,7 +99,7 @@ class ManifestScreen(ChangingScreen):
             with Vertical(id="problems-side"):
                 yield Static("", id="problems-title", markup=False)
                 yield ProblemList(widget_id="problems")
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Open the file, or ask for the choices of a new campaign."""
@@ -307,6 +312,7 @@ class ManifestScreen(ChangingScreen):
     def action_other_tab(self) -> None:
         """Show the other of form and text."""
         tabs = self.query_one(TabbedContent)
+        self.set_focus(None)  # keys pressed before the other tab is there are not for this one
         tabs.active = "form-tab" if tabs.active == "toml-tab" else "toml-tab"
 
     @on(TabbedContent.TabActivated)
@@ -329,8 +335,10 @@ class ManifestScreen(ChangingScreen):
             self._changed(by_form=False)
 
     def action_back(self) -> None:
-        """Go back, asking what becomes of changes."""
-        if not self.query_one(FilterBar).take_away():
+        """Go back: from the fields to the parts, and from there away, asking what becomes of changes."""
+        if self.query_one(FieldForm).has_focus_within:
+            self.query_one(Outline).focus()
+        elif not self.query_one(FilterBar).take_away():
             self.leave(self.app.pop_screen)
 
     def action_duplicate(self) -> None:

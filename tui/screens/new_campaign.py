@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Button, Footer, Input, Label, SelectionList, Static
+from textual.widgets import Button, Input, Label, SelectionList, Static
 from textual.worker import get_current_worker
 
 from core import api
@@ -32,11 +32,12 @@ from core.campaign.yields import find_yields, suggest
 from core.errors import BoresightError, InputError, StoppedError
 from core.git import top_level
 from core.text import printable
-from tui.editing import choices
+from tui.editing import choices, questions
 from tui.editing.choices import Look
 from tui.screens.base import BoresightScreen
 from tui.screens.folders import FolderDialog
 from tui.text import safe, safe_lines
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.path_input import PathInput
 from tui.widgets.plain_input import PlainInput
 from tui.widgets.tick import Tick
@@ -58,7 +59,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
     """The choices of a new campaign; answers with the file that was made."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", "Back", id="new.back"),
+        Binding("escape", "back", "Back", id="new.back"),
         Binding("ctrl+r", "create(True)", "Create and run", id="new.run"),
         Binding("ctrl+s", "create(False)", "Create", id="new.create"),
         Binding("ctrl+o", "browse", "Browse", id="new.browse"),
@@ -72,7 +73,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         "ctrl+s         create it only\n"
         "f2             write a campaign file by hand instead\n"
         "f1             this help, as ? is typed into a field\n"
-        "esc            back; nothing has been written"
+        "esc            back; what was chosen here is not lost without asking"
     )
 
     def __init__(self, folder: Path) -> None:
@@ -85,6 +86,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         self._looked_at: tuple[str, ...] = ()
         self._timer: Timer | None = None
         self._busy = False
+        self._proposed: dict[str, object] = {}  # by choice, what stood there before anybody chose
 
     def compose(self) -> ComposeResult:
         """Lay out the choices, each with a line that says what is wrong with it and what to do."""
@@ -94,7 +96,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
             PathInput("", self.folder),
         )
         folder.id, bank.id = "new-repository", "new-bank"
-        bank.placeholder = "one is built from the repository; or name a cases.jsonl that exists"
+        bank.placeholder = "built from the repository; or name a cases.jsonl"
         with VerticalScroll(id="new-form", can_focus=False):
             yield from _choice("Repository", folder, "looking …")
             yield from _choice("Ask", TickList(id="new-intents", compact=True))
@@ -110,12 +112,13 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
             yield Button("Create and run", id="do-run", variant="primary", compact=True)
             yield Button("Create", id="do-create", compact=True)
             yield Button("Write it by hand", id="do-hand", compact=True)
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Look at the folder's own repository, and for what is installed."""
         self.sub_title = "new campaign"
         self.query_one("#new-repository", Input).focus()
+        self._proposed = self._made_choices()
         self.find_presets()
         self.look()
 
@@ -204,6 +207,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         elif look.root is not None:
             self.tell("told-repository", f"{look.root}: its commits are the bank's")
         self._propose_name(look)
+        self._propose("intents", "each")
         self._tell_each()
 
     def _propose_name(self, look: Look) -> None:
@@ -212,6 +216,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
             return
         self._own_name = free_name(self.folder, look.label) if look.label else ""
         box.value = self._own_name
+        self._propose("name")
 
     @work(thread=True, exclusive=True, group="presets", exit_on_error=False)
     def find_presets(self) -> None:
@@ -226,6 +231,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         ticks = self.query_one("#new-candidates", TickList)
         ticks.clear_options()
         ticks.add_options(choices.preset_ticks(found))
+        self._propose("candidates")
         self.tell("told-candidates", choices.lacking_words(found), ticks.option_count == 0)
 
     # What is typed
@@ -282,7 +288,41 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         told.set_class(wrong, "-wrong")
         told.display = bool(text)
 
+    # What was chosen
+
+    def _made_choices(self) -> dict[str, object]:
+        inputs = ("repository", "bank", "each", "name")
+        return {
+            **{name: self.query_one(f"#new-{name}", Input).value.strip() for name in inputs},
+            **{
+                name: frozenset(self.query_one(f"#new-{name}", TickList).selected)
+                for name in ("intents", "candidates")
+            },
+            "private": self.query_one("#new-private", Tick).value,
+        }
+
+    def _propose(self, *names: str) -> None:
+        """Take what stands in some choices for a proposal, which nobody misses when it is gone."""
+        made = self._made_choices()
+        self._proposed |= {name: made[name] for name in names}
+
     # Leaving
+
+    def leave(self, then: Callable[[], object]) -> None:
+        """Call `then` at once where nothing was chosen yet or it is being written, else after asking."""
+        if self._busy or self._proposed in ({}, self._made_choices()):
+            then()
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer == "discard":
+                self.app.call_later(then)
+
+        self.app.push_screen(questions.unmade_dialog(), answered)
+
+    def action_back(self) -> None:
+        """Go back, asking what becomes of the choices."""
+        self.leave(lambda: self.dismiss(None))
 
     def action_browse(self) -> None:
         """Browse for the repository's folder."""
@@ -297,7 +337,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
 
     def action_by_hand(self) -> None:
         """Leave for an empty campaign file."""
-        self.dismiss(Created(None))
+        self.leave(lambda: self.dismiss(Created(None)))
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

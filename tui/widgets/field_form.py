@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from core.campaign.toml_map import Place
 from core.text import printable
 from tui.text import safe, safe_lines
 from tui.widgets.path_input import PathInput
+from tui.widgets.patient import PatientSelect
 from tui.widgets.plain_input import PlainInput
 from tui.widgets.tick import Tick
 
@@ -69,25 +71,33 @@ class FieldForm(VerticalScroll, can_focus=False):
         """
         wanted = (section, editable)
         if self._shown is not None and (wanted == self._shown or (typed and _alike(wanted, self._shown))):
-            self._shown = wanted
+            before, self._shown = self._shown, wanted
+            if section.actions != before[0].actions:
+                await self._change_actions(wanted)
             return
         self._shown = wanted
+        names = _names(section.fields)
         self._rows = {
-            spec.place: FieldRow(spec, section.values.get(spec.place), self.base, editable=editable)
-            for spec in section.fields
+            spec.place: FieldRow(spec, name, section.values.get(spec.place), self.base, editable=editable)
+            for spec, name in zip(section.fields, names, strict=True)
         }
-        widgets: list[Widget] = [Label(safe(section.title, 200), classes="form-title")]
-        if section.actions and editable:
-            buttons = [
-                Button(Content(label), id=f"do-{action}", compact=True) for action, label in section.actions
-            ]
-            widgets.append(Horizontal(*buttons, classes="form-actions"))
+        actions = Horizontal(*_buttons(wanted), classes="form-actions")
+        actions.display = bool(_buttons(wanted))
+        widgets: list[Widget] = [Label(safe(section.title, 200), classes="form-title"), actions]
         widgets += self._rows.values()
         widgets.append(Static(safe_lines(section.note), id="form-note", markup=False))
         with self.app.batch_update():
             await self.remove_children()
             await self.mount_all(widgets)
         self.scroll_home(animate=False)
+
+    async def _change_actions(self, wanted: tuple[Section, bool]) -> None:
+        """Replace the buttons alone: what is typed meanwhile goes on in its field."""
+        actions, buttons = self.query_one(".form-actions", Horizontal), _buttons(wanted)
+        with self.app.batch_update():
+            await actions.remove_children()
+            await actions.mount_all(buttons)
+        actions.display = bool(buttons)
 
     def note(self, text: str) -> None:
         """Replace the notes below the fields."""
@@ -113,9 +123,10 @@ class FieldForm(VerticalScroll, can_focus=False):
 class FieldRow(Vertical):
     """One field: its name, where it is filled in, and what is expected there."""
 
-    def __init__(self, spec: FieldSpec, value: Any, base: Path, *, editable: bool) -> None:
+    def __init__(self, spec: FieldSpec, name: str, value: Any, base: Path, *, editable: bool) -> None:
         super().__init__(classes="field-row")
         self.spec = spec
+        self._name_shown = name
         self._base = base
         self._editable = editable
         self._value = value
@@ -125,11 +136,20 @@ class FieldRow(Vertical):
     def compose(self) -> ComposeResult:
         """Lay out the name and the control, then the help."""
         with Horizontal(classes="field-line"):
-            yield Label(safe(self.spec.name, 40), classes="field-name")
+            yield Label(safe(self._name_shown, 40), classes="field-name")
             control = self._control()
             control.disabled = not self._editable or self._typed.text is None
             yield control
         yield Static(safe(self._help(), 400), classes="field-help", markup=False)
+
+    def on_descendant_focus(self) -> None:
+        """Show the help of the field that is filled in; the others hide it where there is little room."""
+        self.add_class("-entered")
+        self.call_after_refresh(self.scroll_visible, animate=False)
+
+    def on_descendant_blur(self) -> None:
+        """Hide the help again where there is little room."""
+        self.remove_class("-entered")
 
     def go_to(self) -> None:
         """Put the cursor into the control."""
@@ -158,8 +178,8 @@ class FieldRow(Vertical):
             return _select(self.spec, text)
         if self._kind == "text" and self.spec.name in PATHS:
             return PathInput(text, self._base, folders_only=PATHS[self.spec.name])
-        default = self.spec.default
-        placeholder = f"default {shown(default)}" if default is not None else ""
+        default = shown(self.spec.default) if self.spec.default is not None else ""
+        placeholder = f"default {default}" if default else ""
         return PlainInput(text, placeholder=printable(placeholder, 60), compact=True)
 
     @on(Input.Changed)
@@ -202,7 +222,7 @@ def _select(spec: FieldSpec, text: str) -> Select[str]:
     if text and text not in spec.choices:
         options.append((safe(f"✖ {text}", 60), text))
     prompt = f"default {shown(spec.default)}" if spec.default is not None else "—"
-    return Select(
+    return PatientSelect(
         options,
         value=text or Select.NULL,
         allow_blank=not (spec.required and text),
@@ -212,12 +232,24 @@ def _select(spec: FieldSpec, text: str) -> Select[str]:
 
 
 def _alike(section: tuple[Section, bool], other: tuple[Section, bool]) -> bool:
-    return (section[0].title, section[0].fields, section[0].actions, section[1]) == (
-        other[0].title,
-        other[0].fields,
-        other[0].actions,
-        other[1],
-    )
+    return (section[0].title, section[0].fields, section[1]) == (other[0].title, other[0].fields, other[1])
+
+
+def _buttons(shown: tuple[Section, bool]) -> list[Button]:
+    section, editable = shown
+    actions = section.actions if editable else ()
+    return [Button(Content(label), id=f"do-{action}", compact=True) for action, label in actions]
+
+
+def _names(fields: Sequence[FieldSpec]) -> list[str]:
+    """Return the fields' names, with the table that each stands in where several have the same."""
+    count = Counter(spec.name for spec in fields)
+    return [
+        f"{spec.place[-2]}.{spec.name}"
+        if count[spec.name] > 1 and len(spec.place) > 1 and isinstance(spec.place[-2], str)
+        else spec.name
+        for spec in fields
+    ]
 
 
 def _shared(place: Place, other: Place) -> int:
