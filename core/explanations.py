@@ -161,6 +161,7 @@ _STATUSES: Mapping[str, Explanation] = {
         "be written. What it printed until then is kept.",
         "Resume the run: the operation gets a new attempt.",
     ),
+    "under_way": Explanation("The attempt is being made: the run is being executed.", ""),
     "unreadable": Explanation(
         "The attempt's measurement cannot be read, so nothing in it can be relied on.",
         "Restore it from a copy, or begin a new run.",

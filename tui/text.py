@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.text import Text
 from textual.content import Content
 
@@ -47,6 +48,18 @@ def safe_lines(text: str, limit: int = LINE_LIMIT) -> Content:
     """Return text with its line ends, each line made safe and cut to `limit` characters."""
     cut = "\n".join(line[:limit] for line in text.split("\n"))
     return Content(printable_lines(cut))
+
+
+def facts(parts: Iterable[str], width: int, between: str = " · ") -> Content:
+    """Return facts one after the other, in lines of a width that end between two of them."""
+    lines: list[str] = []
+    for part in parts:
+        told = printable(part, LINE_LIMIT)
+        if lines and cell_len(f"{lines[-1]}{between}{told}") <= width:
+            lines[-1] += between + told
+        else:
+            lines.append(told)
+    return Content("\n".join(lines))
 
 
 def near(path: Path, folder: Path | None = None) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from core.browse.command_line import Command, Roots, read_command_value
+from core.browse.operations import is_under_way
 from core.browse.paging import FileSource, head_of
 from core.campaign.frozen import frozen_features
 from core.campaign.places import place_of
@@ -30,7 +31,7 @@ from core.run.layout import Operation
 from core.run.record import RunRecord
 from core.text import printable
 
-AttemptStatus = Literal["accepted", "failed", "stopped", "interrupted", "unreadable"]
+AttemptStatus = Literal["accepted", "failed", "stopped", "interrupted", "under_way", "unreadable"]
 Verdict = Literal["matches", "changed", "missing", "unreadable", "unrecorded"]
 
 LARGEST_RECORD = 16 * 1024 * 1024  # bytes of a command or measurement that is still read
@@ -96,14 +97,15 @@ class Judgement(NamedTuple):
 class AttemptDetail(NamedTuple):
     """One attempt. Text in it is as it was found, and not yet safe to show.
 
-    `is_result` says that it is the one that counts; `problems` names what of it cannot be read.
+    `result` is the number of the attempt that was recorded as the operation's result, which this one may be;
+    `problems` names what of it cannot be read.
     """
 
     operation: Operation
     number: int
     folder: Path
     status: AttemptStatus
-    is_result: bool
+    result: int | None
     origin: Origin | None
     disturbed: bool
     measured: Measured
@@ -111,6 +113,11 @@ class AttemptDetail(NamedTuple):
     command: Command | None
     files: tuple[AttemptFile, ...]
     problems: tuple[str, ...]
+
+    @property
+    def is_result(self) -> bool:
+        """Whether it is the attempt that was recorded as the operation's result."""
+        return self.result == self.number
 
     def file(self, name: str) -> AttemptFile:
         """Return one of the attempt's files by its name."""
@@ -124,12 +131,14 @@ def read_attempt(record: RunRecord, operation: Operation, number: int) -> Attemp
     result = _result(record, operation, problems)
     accepted = result if result is not None and result.attempt == number else None
     measurement, status = _measurement(folder, operation, problems)
+    if status == "interrupted" and is_under_way(record.layout, operation, number):
+        status = "under_way"
     return AttemptDetail(
         operation=operation,
         number=number,
         folder=folder,
         status=status,
-        is_result=accepted is not None,
+        result=result.attempt if result is not None else None,
         origin=accepted.origin if accepted else None,
         disturbed=measurement.get("disturbed") is True,
         measured=_measured(_part(measurement, "measurement")),

@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple
 
 from core.browse.index import RunIndex
 from core.browse.operation_queries import OperationFilters, OperationSort
-from core.browse.operations import Attempt
+from core.browse.operations import Attempt, is_under_way
 from core.browse.rows import OperationRow
+from core.run.lock import is_executed
 
 PAGE = 200  # operations below one branch at a time
 
@@ -27,7 +28,9 @@ class Branch(NamedTuple):
     """One branch; what is below is found by `branches_of`. Text in it is not yet safe to show.
 
     `key` is the same whenever the tree is built again. `filters` are those of the operations below, of which
-    there are `size`; a page's begin at `offset`.
+    there are `size`; a page's begin at `offset`. `failed` counts the failures below a candidate or a cell of
+    one. `executed` says that the run was being executed as the
+    branch was found, `under_way` that the operation's newest attempt was being made.
     """
 
     key: str
@@ -38,6 +41,9 @@ class Branch(NamedTuple):
     offset: int = 0
     row: OperationRow | None = None
     attempt: Attempt | None = None
+    failed: int = 0
+    executed: bool = False
+    under_way: bool = False
 
 
 def top_branches(index: RunIndex, view: View) -> tuple[Branch, ...]:
@@ -47,12 +53,15 @@ def top_branches(index: RunIndex, view: View) -> tuple[Branch, ...]:
     found += [changed] if changed.size else []
     if view.only_failures:
         return tuple(found)
-    missing = _counted(index, view, Branch("missing", "missing", filters=OperationFilters(status="missing")))
+    without = Branch(
+        "missing", "missing", filters=OperationFilters(status="missing"), executed=_is_executed(index)
+    )
+    missing = _counted(index, view, without)
     found += [missing] if missing.size else []
     for name in index.candidates:
         branch = Branch(f"candidate:{name}", "candidate", name, OperationFilters(candidate=name))
         counted = _counted(index, view, branch)
-        found += [counted] if counted.size else []
+        found += [_with_failures(index, counted)] if counted.size else []
     return tuple(found)
 
 
@@ -71,7 +80,20 @@ def branches_of(index: RunIndex, branch: Branch, view: View) -> tuple[Branch, ..
 
 def operation_branch(index: RunIndex, row: OperationRow, above: str) -> Branch:
     """Return the branch of an operation."""
-    return Branch(f"{above}/{row.operation}", "operation", str(row.operation), size=row.attempts, row=row)
+    unsettled = row.status == "missing"
+    return Branch(
+        f"{above}/{row.operation}",
+        "operation",
+        str(row.operation),
+        size=row.attempts,
+        row=row,
+        executed=unsettled and _is_executed(index),
+        under_way=unsettled and is_under_way(index.record.layout, row.operation, row.attempts),
+    )
+
+
+def _is_executed(index: RunIndex) -> bool:
+    return is_executed(index.record.layout.lock)
 
 
 def _classes(index: RunIndex, view: View) -> list[Branch]:
@@ -109,7 +131,13 @@ def _cells_of_candidate(index: RunIndex, branch: Branch, view: View) -> tuple[Br
         Branch(f"{branch.key}/{label}", "cell", label, OperationFilters(branch.name, label))
         for label in index.repositories
     )
-    return tuple(counted for cell in cells if (counted := _counted(index, view, cell)).size)
+    found = (_counted(index, view, cell) for cell in cells)
+    return tuple(_with_failures(index, counted) for counted in found if counted.size)
+
+
+def _with_failures(index: RunIndex, branch: Branch) -> Branch:
+    failed = (branch.filters or OperationFilters())._replace(status="failed")
+    return branch._replace(failed=index.count_operations(failed))
 
 
 def _operations(index: RunIndex, branch: Branch, filters: OperationFilters, view: View) -> tuple[Branch, ...]:
@@ -132,9 +160,17 @@ def _page(branch: Branch, above: str, offset: int) -> Branch:
 
 def _attempts(index: RunIndex, branch: Branch, row: OperationRow) -> tuple[Branch, ...]:
     return tuple(
-        Branch(f"{branch.key}/{attempt.number}", "attempt", row=row, attempt=attempt)
+        Branch(f"{branch.key}/{attempt.number}", "attempt", row=row, attempt=_as_it_is(index, row, attempt))
         for attempt in reversed(index.attempts(row.operation))
     )
+
+
+def _as_it_is(index: RunIndex, row: OperationRow, attempt: Attempt) -> Attempt:
+    """Return an attempt without a measurement as under way where the run is making it just now."""
+    if attempt.status != "interrupted":
+        return attempt
+    going = is_under_way(index.record.layout, row.operation, attempt.number)
+    return attempt._replace(status="under_way") if going else attempt
 
 
 def _counted(index: RunIndex, view: View, branch: Branch) -> Branch:

@@ -13,8 +13,9 @@ from core.errors import IdentityError
 from core.ranking import LEVELS, Target
 from core.rankings import EvidenceReader, Observation
 from core.retrievers.protocol import AnswerError
-from core.run.evidence import read_measurement
-from core.run.layout import Operation
+from core.run.evidence import MEASUREMENT, read_measurement
+from core.run.layout import Operation, RunLayout
+from core.run.lock import is_executed
 from core.scoring.matching import target_ranks_by_level
 from core.text import printable
 
@@ -56,7 +57,10 @@ class Pending(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """One attempt; `status` is accepted, failed, stopped, interrupted, or unreadable."""
+    """One attempt; `status` is accepted, failed, stopped, interrupted, or unreadable.
+
+    Who asks while the run is executed may find it to be `under_way` instead of interrupted.
+    """
 
     number: int
     status: str
@@ -139,6 +143,18 @@ def changed_at(folder: str) -> int:
 def attempt_folder(folder: str, number: int) -> str:
     """Return the folder of an operation's attempt, as `RunLayout` names it."""
     return f"{folder}/attempt-{number:04d}"
+
+
+def is_under_way(layout: RunLayout, operation: Operation, number: int) -> bool:
+    """Tell whether an attempt is being made: begun by the run's present execution, and not measured yet."""
+    folder = layout.attempt(operation, number)
+    if (folder / MEASUREMENT).exists() or not is_executed(layout.lock):
+        return False
+    try:
+        taken = layout.lock.stat().st_mtime_ns
+    except OSError:
+        return False
+    return changed_at(str(folder)) >= taken  # an older one was interrupted before
 
 
 def _judged(reader: EvidenceReader, task: Task, seen: Observation, facts: Facts) -> Facts:

@@ -131,7 +131,10 @@ def _verdict(board: Scoreboard, name: str) -> Iterator[str]:
 
 
 def _rule(board: Scoreboard, level: Level, reason: str) -> str:
-    return f"{level} rule, {reason}" if board.sought != "relevant module" else rule_words(board)
+    if board.sought == "relevant module":
+        return rule_words(board)
+    answered = any(score.counts.answered for score in board.candidates.values())
+    return f"{level} rule, {reason}" if answered else f"{level} rule"
 
 
 def _tests(board: Scoreboard, name: str) -> Iterator[str]:

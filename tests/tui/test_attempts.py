@@ -6,6 +6,7 @@ import asyncio
 import gc
 import json
 import os
+import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -18,12 +19,15 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Label, OptionList
 
 from core import api
+from core.browse.branches import Branch
+from core.run.evidence import Validation, begin_attempt
 from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock, is_held
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.screens import SIZES, shown, until
-from tests.unit.browse.runs import primaries, varied_run
+from tests.unit.browse.runs import EMPTY_RANKING, add_attempt, primaries, varied_run
 from tui.app import BoresightApp
+from tui.attempts.text import branch_content
 from tui.navigation import FixAndContinue, RetryRun, ShowAttempts
 from tui.screens.attempts import AttemptsScreen
 from tui.screens.dialogs import ChoiceDialog, TextDialog
@@ -76,7 +80,7 @@ class Shown:
         self.app = Recorded(run.parent)
         self.screen = Asking(run, operation, candidate)
 
-    async def ready(self, pilot: Pilot[int], text: str = "operations") -> None:
+    async def ready(self, pilot: Pilot[int], text: str = "failed") -> None:
         await until(pilot, lambda: self.app.screen_stack)
         self.app.push_screen(self.screen)
         await until(pilot, lambda: text in self.head())
@@ -322,7 +326,7 @@ async def test_a_retry_that_would_be_refused_says_why_beforehand(run: Path, size
         assert isinstance(shown_run.screen.wanted[0], FixAndContinue)
         await shown_run.go(pilot, "missing")
         await pilot.press("r")
-        await until(pilot, lambda: "nothing here failed" in shown(shown_run.app))
+        await until(pilot, lambda: "Nothing here failed" in shown(shown_run.app))
     lock.release()
 
 
@@ -467,3 +471,81 @@ async def test_what_a_failed_index_kept_from_being_asked_is_told_apart(tmp_path:
         await shown_run.ready(pilot)
         assert "✖ 1 failed · 8 not asked (index failed)" in shown_run.head()
         assert "without a result" not in shown_run.head()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_attempts_agree_on_which_counts_once_evidence_changed(run: Path, size: tuple[int, int]) -> None:
+    operation = primaries(run, "b")[0]
+    shutil.rmtree(RunLayout(run).operation(operation))
+    for _ in range(2):
+        add_attempt(run, operation, Validation("failed", "nonzero_exit", "no"))
+    add_attempt(run, operation, Validation("accepted", returned=0), EMPTY_RANKING, accept=True)
+    (RunLayout(run).attempt(operation, 3) / "stdout").write_bytes(b"other")
+    shown_run = Shown(run, operation)
+    async with shown_run.app.run_test(size=size) as pilot:
+        await shown_run.ready(pilot)
+        await until(pilot, lambda: "attempt 3 of 3" in shown_run.panel())
+        panel = shown_run.panel()
+        assert "no attempt counts: its evidence changed since" in panel and "✔ accepted" not in panel
+        assert "≠ accepted, then its evidence changed" in panel
+        await shown_run.go(pilot, "attempt", "attempt 1")
+        await until(pilot, lambda: "attempt 1 of 3" in shown_run.panel())
+        assert "no attempt counts: the evidence of attempt 3 changed since" in shown_run.panel()
+        assert "≠ attempt 3" in labels(shown_run)
+
+
+def labels(shown_run: Shown) -> str:
+    lines = range(shown_run.tree.last_line + 1)
+    nodes = (shown_run.tree.get_node_at_line(line) for line in lines)
+    return "\n".join(str(node.label) for node in nodes if node is not None)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_an_operation_that_is_being_run_is_said_to_be_under_way(
+    run: Path, size: tuple[int, int]
+) -> None:
+    operation, other = primaries(run, "a")[:2]
+    for each in (operation, other):
+        shutil.rmtree(RunLayout(run).operation(each))
+    lock = RunLock(RunLayout(run).lock)
+    lock.acquire()
+    begin_attempt(RunLayout(run), operation, {})
+    shown_run = Shown(run, operation)
+    async with shown_run.app.run_test(size=size) as pilot:
+        await shown_run.ready(pilot, "● being written")
+        await until(pilot, lambda: "● under way" in shown_run.panel())
+        assert "interrupted" not in shown_run.panel()
+        await until(pilot, lambda: "● attempt 1  under way" in labels(shown_run))
+        assert re.search(r"● primary \S+  under way", labels(shown_run))
+        await shown_run.go(pilot, "missing")
+        await until(pilot, lambda: "these are under way" in shown_run.panel())
+        lock.release()
+        await pilot.press("f5")
+        await until(pilot, lambda: "Resume the run" in shown_run.panel())
+        await until(pilot, lambda: "◐ attempt 1  interrupted" in labels(shown_run))
+        assert "under way" not in labels(shown_run)
+
+
+async def test_counts_are_told_without_crosses_dots_and_retries_of_nothing(tmp_path: Path) -> None:
+    scene = make_scene(tmp_path, per_intent=1)
+    asked = campaign(scene, fake("a", session=True))
+    run = (await asyncio.to_thread(run_new, asked, tmp_path / "whole")).run
+    shutil.rmtree(RunLayout(run).operation(primaries(run, "a")[0]))
+    shown_run = Shown(run)
+    async with shown_run.app.run_test(size=(160, 50)) as pilot:
+        await shown_run.ready(pilot, "operations  ·  0 failed  ·  1 without a result")
+        await shown_run.go(pilot, "candidate", "a")
+        await until(pilot, lambda: "operations, none of which failed." in shown_run.panel())
+        assert "retries" not in shown_run.panel()
+
+
+@pytest.mark.parametrize(
+    ("size", "failed", "told"),
+    [
+        (1, 0, "1 operation, which did not fail."),
+        (1, 1, "1 operation, 1 of which failed. r  retries it."),
+        (137, 10, "137 operations, 10 of which failed. r  retries them."),
+    ],
+)
+def test_a_candidate_says_how_many_of_its_operations_failed(size: int, failed: int, told: str) -> None:
+    assert told in branch_content(Branch("candidate:a", "candidate", "a", size=size, failed=failed)).plain

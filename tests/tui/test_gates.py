@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -98,6 +99,9 @@ async def test_keys_filter_sort_copy_and_edit(
         assert all(not row.held for row in screen._rows)
         await pilot.press("x")
         await until(pilot, lambda: list((RunLayout(run).root / "exports").glob("gates*.csv")))
+        (file,) = (RunLayout(run).root / "exports").glob("gates*.csv")
+        rows = list(csv.DictReader(file.read_text().splitlines()))
+        assert len(rows) == 4 and all("fell" in row["outcome"] for row in rows)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(app.screen, ResultsScreen))
 
@@ -160,3 +164,19 @@ async def test_floors_that_do_not_fit_and_evidence_that_changed_are_told(
         await pilot.press("f5")
         await until(pilot, lambda: "✖ no gates can be told" in words(app))
         assert "changed since the run was frozen" in words(app)
+
+
+@pytest.mark.parametrize(("floors", "told"), [(FLOORS, "these are all"), (None, "there are none")])
+async def test_t_says_so_where_there_are_no_other_floors(
+    tmp_path: Path, floors: str | None, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = finished_run(tmp_path).run
+    if floors is not None:
+        (tmp_path / "floors.toml").write_text(floors)
+    said: list[str] = []
+    monkeypatch.setattr(BoresightApp, "tell", lambda self, text, *, warning=False: said.append(text))
+    async with opened(run, tmp_path, SIZES[0]) as (app, pilot):
+        await until(pilot, lambda: isinstance(app.screen, GatesScreen) and app.screen.gated is not None)
+        await pilot.press("t")
+        await until(pilot, lambda: said)
+        assert said == [f"No other floors to turn to: {told}; *.floors.toml in this folder adds some"]

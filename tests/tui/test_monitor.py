@@ -18,12 +18,12 @@ from tests.support.finished import finished_run
 from tests.support.live import listening, playing
 from tests.support.screens import SIZES, shown, until
 from tui.app import BoresightApp
-from tui.following import last_fault
+from tui.following import CellView, last_fault
 from tui.navigation import Show, ShowAttempts, ShowMonitor, ShowQueries
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import ChoiceDialog, TextDialog
 from tui.screens.monitor import MonitorScreen
-from tui.widgets.cell_table import CellTable
+from tui.widgets.cell_table import COLUMNS, CellTable, _values
 from tui.widgets.news_table import NewsTable
 
 LONG_AGO = 1_700_000_000
@@ -61,7 +61,7 @@ async def test_failures_are_listed_as_they_happen_and_can_be_inspected(
             await until(
                 pilot, lambda: "✖ a × store  emb  symbol_lookup  attempt 1  nonzero_exit" in shown(app)
             )
-            assert "✖1" in shown(app) and "1 failed" in " ".join(shown(app).split())
+            await until(pilot, lambda: "✖1" in shown(app) and "1 failed" in " ".join(shown(app).split()))
             app.screen.query_one(NewsTable).focus()
             await pilot.press("end", "enter")
             await until(pilot, lambda: len(asked) == 2)
@@ -226,8 +226,8 @@ async def test_the_evidence_counts_where_events_are_lost(tmp_path: Path) -> None
     events.write_bytes(events.read_bytes()[: events.stat().st_size // 2])
     app = BoresightApp(tmp_path, watch=finished.run)
     async with app.run_test(size=(160, 50)) as pilot:
-        await until(pilot, lambda: "✔ complete" in shown(app))
-        assert "events.jsonl does not tell all: 18 of 18 operations have an accepted" in shown(app)
+        told = "events.jsonl does not tell all: 18 of 18 operations have an accepted"
+        await until(pilot, lambda: "✔ complete" in shown(app) and told in shown(app))
         assert "resume it" not in shown(app)
 
 
@@ -332,7 +332,7 @@ async def test_cells_are_filtered_sorted_copied_edited_and_exported(
             await until(pilot, lambda: any((engine.run / "exports").glob("cells-*.csv")))
             (file,) = (engine.run / "exports").glob("cells-*.csv")
             rows = list(csv.DictReader(file.read_text().splitlines()))
-            assert [(row["candidate"], row["failed"]) for row in rows] == [("a", "0"), ("b", "1")]
+            assert [(row["candidate"], row["failed"]) for row in rows] == [("b", "1"), ("a", "0")]
 
 
 async def test_help_lists_the_keys(tmp_path: Path) -> None:
@@ -403,3 +403,118 @@ async def test_what_a_failed_index_kept_from_being_asked_is_one_failure(
             await pilot.press("enter")
             await until(pilot, lambda: len(asked) == 2)
             assert asked[-1] == ShowAttempts(engine.run, engine.plan[cell[0]].operation)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_keys_that_steer_say_that_nobody_executes_the_run(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    app = BoresightApp(tmp_path, watch=engine.run)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app))
+        for key, what in (("p", "pause"), ("c", "continue"), ("ctrl+c", "stop")):
+            await pilot.press(key)
+            told = f"run is not being executed, so there is nothing to {what}; r resumes it"
+            await until(pilot, lambda told=told: told in toasts(app))  # type: ignore[misc]
+        assert "quit" not in toasts(app)
+
+
+async def test_a_complete_run_is_neither_stopped_nor_said_to_be_resumable(tmp_path: Path) -> None:
+    app = BoresightApp(tmp_path, watch=finished_run(tmp_path).run)
+    async with app.run_test(notifications=True) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app))
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: toasts(app).endswith("not being executed, so there is nothing to stop"))
+
+
+async def test_a_waiting_run_says_that_it_cannot_be_paused(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(Heartbeat(state="waiting", progress=engine.progress(0)))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with listening(engine.run) as words, app.run_test(notifications=True) as pilot:
+            await until(pilot, lambda: "It waits for" in shown(app))
+            await pilot.press("p")
+            await until(pilot, lambda: "waits, so there is nothing to pause; t runs it beside" in toasts(app))
+            assert words == []
+
+
+def toasts(app: BoresightApp) -> str:
+    return "\n".join(each.message for each in app._notifications)
+
+
+def row_of(app: BoresightApp, cell: str) -> str:
+    return next(line for line in shown(app).splitlines() if line.lstrip().startswith(cell))
+
+
+async def test_cells_have_bars_and_samples_on_a_small_screen_too(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.finished(0), engine.finished(2), engine.started(3), engine.beat(3), engine.beat(3))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "300 MiB ▁▁" in row_of(app, "a × store"))
+            assert re.search(r"██▏?░+ 2/9", row_of(app, "a × store")) or "░ 2/9" in row_of(app, "a × store")
+            assert "░░░░ 0/9" in row_of(app, "b × store")
+            await pilot.resize_terminal(62, 24)
+            await until(pilot, lambda: "░" not in row_of(app, "a × store"))
+            assert "300 MiB" in row_of(app, "a × store") and "2/9" in row_of(app, "a × store")
+
+
+async def test_a_phase_ends_with_its_index_and_with_the_run(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        engine.tell(engine.started(0), engine.finished(0), engine.started(1))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: "indexing" in row_of(app, "b × store"))
+            assert "indexed" in row_of(app, "a × store")
+            engine.lock.release()
+            await until(pilot, lambda: "interrupted" in row_of(app, "a × store"))
+            assert "indexing" not in shown(app) and "indexed" not in shown(app)
+
+
+async def test_what_does_not_fit_ends_with_a_sign_of_it_and_facts_stay_whole(tmp_path: Path) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+        error = "an_error_class_with_a_very_long_name_that_no_line_holds"
+        engine.tell(engine.started(FAILED), engine.finished(FAILED, failed=2, error=error))
+        app = BoresightApp(tmp_path, watch=engine.run)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: re.search(r"attempt 1  an_error_\w*…", shown(app)))
+            assert any(line.strip() == "2 failed" or "· 2 failed" in line for line in shown(app).splitlines())
+            await pilot.resize_terminal(160, 24)
+            await until(pilot, lambda: error in shown(app))
+
+
+async def test_an_export_holds_the_cells_that_the_filter_lets_through(tmp_path: Path) -> None:
+    run = finished_run(tmp_path).run
+    app = BoresightApp(tmp_path, watch=run)
+    async with app.run_test(size=(160, 50)) as pilot:
+        table = app.screen.query_one(CellTable)
+        await until(pilot, lambda: table.row_count == 2)
+        await pilot.press("slash", *"b st", "enter")
+        await until(pilot, lambda: table.row_count == 1)
+        await pilot.press("x")
+        await until(pilot, lambda: any((run / "exports").glob("cells-*.csv")))
+        (file,) = (run / "exports").glob("cells-*.csv")
+        assert [row["candidate"] for row in csv.DictReader(file.read_text().splitlines())] == ["b"]
+
+
+def test_units_stand_closer_where_only_then_bars_have_room() -> None:
+    table = CellTable(id="cells")
+    cell = CellView(
+        "lexical", "click", 137, 30, 0, 0, "querying", True, (0.0486, 0.0266, 0.0674), (356 * 2**20,)
+    )
+    table._cells = {cell.name: cell}
+
+    def row(width: int) -> list[str]:
+        rows = {cell.name: _values(cell, None, datetime.now(UTC), width)}
+        table._draw(rows, COLUMNS, width)
+        return [value.plain for value in rows[cell.name]]
+
+    assert row(100)[2].startswith("██▏░") and row(100)[4] == "48.6 ms"
+    assert row(80)[2] == "█▎░░░░ 30/137" and row(80)[4:] == ["48.6ms", "26.6ms", "67.4ms", "356MiB"]
+    assert row(70)[2] == "30/137" and row(70)[4] == "48.6 ms"

@@ -25,6 +25,7 @@ from tests.support.screens import SIZES, shown, until
 from tests.unit.browse.runs import EMPTY_RANKING, add_attempt, narrate, primaries, varied_run
 from tui.app import BoresightApp
 from tui.cases import page
+from tui.cases.exporting import EXPORTED
 from tui.cases.standings import MARKS_TOLD
 from tui.cases.table_rows import table_row
 from tui.navigation import ShowAttempts, ShowQueries
@@ -71,6 +72,12 @@ class Recorder(BoresightApp):
 def varied(tmp_path: Path) -> Path:
     """Return a run in which queries are hit, missed, empty, failed, unsupported and missing."""
     return varied_run(tmp_path)
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """Return a run of a private repository."""
+    return finished_run(tmp_path, private=True).run
 
 
 @pytest.fixture
@@ -598,3 +605,77 @@ async def test_a_case_opens_with_the_candidate_that_the_list_is_about(
         await pilot.pause()
         (panel,) = screen.query(".answer.-chosen")
         assert screen.query_one("#case-body").region.overlaps(panel.region)
+
+
+@sizes
+async def test_a_drilled_case_shows_its_source_first_then_the_candidate_drilled_into(
+    varied: Path, size: tuple[int, int]
+) -> None:
+    asked = Filters(outcomes=(OutcomeFilter("c", ("hit", "miss")),))
+    async with opened(varied, size, asked, Sort("rank", "a")) as (app, pilot):
+        screen = await walk_into(app, pilot)
+        chosen = screen._chosen()
+        assert chosen is not None and chosen.candidate == "c"
+        body = screen.query_one("#case-body")
+        assert body.scroll_y == 0
+        lines = [line.lstrip(" │") for line in shown(app).splitlines()]
+        target = next(at for at, line in enumerate(lines) if line.startswith("target"))
+        first = next(at for at, line in enumerate(lines) if "▶ c" in line)
+        assert target < first
+        await pilot.press("n")
+        await until(pilot, lambda: "case 2 of" in shown(app))
+        assert body.scroll_y == 0
+
+
+async def test_a_case_opened_on_a_low_screen_shows_more_source_once_that_grows(varied: Path) -> None:
+    async with opened(varied, (80, 24)) as (app, pilot):
+        screen = await walk_into(app, pilot)
+        targets = screen.query_one("#case-targets")
+        low = targets.region.height
+        await pilot.resize_terminal(80, 34)
+        await until(pilot, lambda: targets.region.height > low)
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: targets.region.height == low)
+
+
+async def test_a_case_is_exported_with_its_targets_and_every_ranking(varied: Path) -> None:
+    async with opened(varied) as (app, pilot):
+        screen = await walk_into(app, pilot)
+        assert screen.view is not None
+        await pilot.press("x")
+        ((name, header, rows),) = app.exported
+        found = [dict(zip(header, cells, strict=True)) for _, cells in rows]
+        assert name == "case" and {label for label, _ in rows} == {"store"}
+        assert {(row["case"], row["query"]) for row in found} == {(screen.view.row.id, screen.view.row.query)}
+        targets = [row for row in found if row["part"] == "target"]
+        assert [row["path"] for row in targets] == [each.target.path for each in screen.view.targets]
+        for answer in screen.view.answers:
+            own = [row for row in found if row["candidate"] == answer.candidate]
+            assert len(own) == max(len(answer.results), 1)
+            assert {row["outcome"] for row in own} == {answer.status}
+            hits = [row["rank"] for row in own if row["hit"]]
+            assert hits == [result.rank for result in answer.results if result.hits]
+
+
+async def test_a_query_that_does_not_fit_ends_with_a_sign_of_it(varied: Path) -> None:
+    async with opened(varied, (80, 24)) as (app, pilot):
+        table = app.screen.query_one(DataTable)
+        await until(pilot, lambda: table.virtual_size.width <= 80)
+        await until(pilot, lambda: any(line.rstrip().endswith("…") for line in shown(app).splitlines()))
+        await pilot.resize_terminal(110, 24)
+        await until(pilot, lambda: listed(app)._form is not None and listed(app)._form.width == 110)  # type: ignore[union-attr]
+        await until(pilot, lambda: table.virtual_size.width <= 110)
+
+
+async def test_a_case_of_a_private_repository_is_withheld_from_its_export(private: Path) -> None:
+    run, app = private, BoresightApp(private.parent)
+    async with app.run_test(size=SIZES[1], notifications=True) as pilot:
+        await pilot.pause()
+        app.screen.post_message(ShowQueries(run, Filters(), BANK_ORDER))
+        await until(pilot, lambda: _is_ready(app.screen))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, CaseScreen) and app.screen.view is not None)
+        await pilot.press("x")
+        await until(pilot, lambda: "of private repositories withheld" in " ".join(shown(app).split()))
+        (file,) = (run / "exports").glob("case-*.csv")
+        assert file.read_text().splitlines() == [",".join(EXPORTED)]

@@ -32,6 +32,7 @@ from tui.results.loading import load, saved
 from tui.screens.dialogs import TextDialog
 from tui.screens.results import ResultsScreen
 from tui.widgets.figure_table import FigureTable
+from tui.widgets.verdict_text import VerdictText
 
 SMALL, LARGE = SIZES
 HOSTILE = [
@@ -235,6 +236,16 @@ async def test_the_cost_plot_has_letters_and_its_channel_turns(run: Path, size: 
         assert app.screen.has_class("-plotting")
         await pilot.press("t")
         await until(pilot, lambda: channel(app) == "docs")
+
+
+async def test_beside_a_plot_on_a_low_screen_the_answer_says_that_it_is_cut(run: Path) -> None:
+    async with opened(run, (60, 24)) as (app, pilot):
+        answer = app.screen.query_one(VerdictText)
+        await until(pilot, lambda: answer.region.height > 2)
+        await pilot.press("left_square_bracket")
+        await until(pilot, lambda: answer.size.height == 2 and "… v shows all" in shown(app))
+        await pilot.press("right_square_bracket")
+        await until(pilot, lambda: "v shows all" not in shown(app) and answer.size.height > 2)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
+from textual.content import Content
 
 from core.reports.details import ALL
 from tests.unit.reports.boards import campaign
@@ -16,6 +18,7 @@ from tui.results.leaderboard import answered_words, leaderboard
 from tui.results.plot import log_ticks, share_ticks
 from tui.results.sheets import sheets
 from tui.results.view import View
+from tui.widgets.verdict_text import wrapped
 
 MADE = campaign(
     {
@@ -227,3 +230,20 @@ def test_candidates_that_answered_nothing_yet_have_dashes() -> None:
         titles = [each.title for each in grid.columns]
         assert all(row.figures[titles.index(title)].text == "—" for title in ("Recall@5", "Δ R@5"))
     assert [row.figures[3].text for row in groups(view, "intent").rows] == ["—"] * 3
+
+
+@pytest.mark.parametrize("width", range(20, 60))
+def test_the_answer_parts_no_number_from_its_unit_and_keeps_its_emphasis(width: int) -> None:
+    told = Content.assemble("It finds ", ("hybrid", "bold"), " for 92.6 % of queries, 3 points (80 % power).")
+    lines = wrapped(told, width).plain.splitlines()
+    assert " ".join(lines) == told.plain
+    assert all(cell_len(line) <= width and not line.startswith("%") for line in lines)
+    emphasised = [wrapped(told, width).plain[span.start : span.end] for span in wrapped(told, width).spans]
+    assert emphasised == ["hybrid"]
+
+
+def test_an_answer_that_is_cut_says_so_and_how_to_see_all() -> None:
+    told = Content("None of the 3 candidates gains materially on lexical; the nearest is hybrid.")
+    cut = wrapped(told, 40, 1).plain
+    assert cut.endswith("… v shows all") and cut.startswith("None of the 3") and cell_len(cut) <= 40
+    assert wrapped(told, 40, 3).plain.endswith("hybrid.")

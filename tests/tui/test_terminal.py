@@ -30,7 +30,7 @@ from tests.support.tmux import PATIENCE_S, Tmux, demand_tmux
 TOOL = PROGRAMS / "moody_tool.py"
 CLI = (sys.executable, "-m", "core.cli")
 TOLD_S = 10.0  # within which the monitor says that a run's writer is gone
-UNDER_WAY = "moody × parcel querying 1/4"  # the index is there, the first query is held
+UNDER_WAY = ("moody × parcel querying", "1/4")  # the index is there, the first query is held
 
 Environment = Mapping[str, str]
 
@@ -158,7 +158,7 @@ def _build_a_bank(window: Tmux, folder: Path) -> None:
 
 
 def _compare_lexical_alone(window: Tmux) -> None:
-    window.keys("Tab", "Tab", "Tab", "Down")
+    window.keys("Tab", "Tab", "Tab")
     window.wait_for_mark("lexical")
     for name in ("minilm", "hybrid"):
         window.keys("Down")
@@ -189,7 +189,7 @@ def _run_and_watch(window: Tmux) -> None:
     window.press("C-r", "Operations: 74", "Run it now")
     window.wait_for_mark("Run it now")
     window.press("Enter", "● running")
-    window.wait_for("moody × parcel querying 1/25")  # its first query is held
+    window.wait_for("moody × parcel querying", "1/25")  # its first query is held
 
 
 def _stop_and_resume(window: Tmux, moods: Moods) -> None:
@@ -199,8 +199,8 @@ def _stop_and_resume(window: Tmux, moods: Moods) -> None:
     window.press("Enter", "Resume: go on")
     window.wait_for_mark("Resume: go on")
     moods.lift("held")
-    window.press("Enter", "reused")
-    window.wait_for("✖ failed", "It has ended", "moody × parcel complete ✖6")
+    window.press("Enter", "moody × parcel")
+    window.wait_for("✖ failed", "It has ended", "moody × parcel complete", "✖6")
 
 
 def _drill_to_a_miss(window: Tmux) -> None:
@@ -310,7 +310,9 @@ def running(campaign: Path, environment: Environment) -> Iterator[tuple[Tmux, Pa
         window.wait_for_mark("▤ campaign")
         window.press("Enter", "Run it")
         window.wait_for_mark("Run it")
-        window.press("Enter", UNDER_WAY)
+        window.press("Enter", "Operations: 4", "Run it now")
+        window.wait_for_mark("Run it now")
+        window.press("Enter", *UNDER_WAY)
         (run,) = (folder / "runs" / "parcel").iterdir()
         yield window, run
 
@@ -346,7 +348,7 @@ def test_staying_changes_nothing_and_stopping_interrupts_the_run_before_the_app_
     with running(campaign, environment) as (window, run):
         answer(window, 2, "Stay here")
         window.wait_until_gone("Stay here")
-        window.wait_for(UNDER_WAY)
+        window.wait_for(*UNDER_WAY)
         assert api.run_status(run).state in LIVE
         answer(window, 1, "Stop: the operation under way")
         assert window.wait_for_end() == 0
@@ -393,7 +395,7 @@ def watched(campaign: Path, environment: Environment) -> Iterator[tuple[Tmux, Pa
     command = [*CLI, "run", str(campaign), "--output", str(run), "--detach"]
     subprocess.run(command, env=dict(environment), check=True, capture_output=True)
     with Tmux((*CLI, "watch", str(run)), environment, campaign.parent) as window:
-        window.wait_for(UNDER_WAY)
+        window.wait_for(*UNDER_WAY)
         yield window, run
 
 

@@ -13,13 +13,13 @@ from core.browse.index import RunIndex
 from core.errors import BoresightError
 from core.run.evidence import STDOUT
 from core.run.layout import Operation
-from tui.attempts.reading import head_of_run
+from tui.attempts.reading import APART, head_of_run
 from tui.attempts.retrying import RetryOffer, retry_offer
 from tui.attempts.text import Seen, copied_command, size_of
 from tui.navigation import FixAndContinue, RetryRun, ShowFile
 from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
 from tui.screens.run_screen import RunScreen
-from tui.text import safe
+from tui.text import facts, safe
 from tui.widgets.attempt_tree import AttemptTree
 
 
@@ -36,7 +36,7 @@ class AttemptActions(RunScreen):
         return self.query_one(AttemptTree)
 
     def _tell(self, text: str) -> None:
-        self.query_one("#attempts-head", Static).update(safe(text, 400))
+        self.query_one("#attempts-head", Static).update(facts(text.split(APART), self.size.width - 2, APART))
 
     def _hint(self, text: str) -> None:
         self.app.notify(safe(text, 300).plain, markup=False, severity="warning")
@@ -56,7 +56,7 @@ class AttemptActions(RunScreen):
     def action_open_output(self, name: str) -> None:
         """Open an output of the attempt in the pager."""
         if self._seen is None:
-            self._hint("open an operation first: its attempts have outputs")
+            self._hint("Open an operation first: its attempts have outputs")
             return
         detail = self._seen.detail
         self._page(detail.folder / name, detail.operation, detail.number)
@@ -70,19 +70,19 @@ class AttemptActions(RunScreen):
         if line:
             self.boresight.copy(line)
         else:
-            self._hint("there is no command here to copy")
+            self._hint("There is no command here to copy")
 
     def action_copy_path(self) -> None:
         """Copy the path of the attempt's folder."""
         if self._seen is not None:
             self.boresight.copy(str(self._seen.detail.folder))
         else:
-            self._hint("open an operation first: its attempts have folders")
+            self._hint("Open an operation first: its attempts have folders")
 
     def action_edit(self) -> None:
         """Choose a file of the attempt to open in the person's editor."""
         if self._seen is None:
-            self._hint("open an operation first: its attempts have files")
+            self._hint("Open an operation first: its attempts have files")
             return
         detail = self._seen.detail
         choices = [
@@ -129,7 +129,7 @@ class AttemptActions(RunScreen):
     def _ask_retry(self, offer: RetryOffer) -> None:
         many = len(offer.operations)
         if many == 0:
-            self._hint("nothing here failed, so there is nothing to retry")
+            self._hint("Nothing here failed, so there is nothing to retry")
             return
         what = str(next(iter(offer.operations))) if many == 1 else f"{many:,} failed operations"
         retry = f"Retry {'it' if many == 1 else f'these {many:,}'}: new attempts beside the old ones"

@@ -10,13 +10,14 @@ from core.browse.index import RunIndex
 from core.browse.operation_queries import OperationFilters, OperationSort
 from core.browse.rows import OperationRow, OutcomeStatus
 from core.errors import BoresightError, InputError
-from core.reports.wording import failed_words
+from core.reports.wording import counted, failed_words
 from core.run.evidence import STDERR, STDOUT
 from core.run.layout import Operation
 from core.run.lock import is_executed
 
 CHECKED_AT_ONCE = 64 * 1024 * 1024  # bytes of a file whose digest is compared without being asked
 HEAD_ROWS = 12
+APART = "  ·  "  # what stands between two facts of the head
 HEAD_CHARACTERS = 500
 SORTS: Mapping[OperationSort, str] = {
     "status": "failures first",
@@ -47,16 +48,16 @@ def head_of_run(index: RunIndex, view: View) -> str:
     missing = index.count_operations(OperationFilters(status="missing"))
     unasked = _unasked(index) if missing else 0
     parts = [
-        f"{index.record.layout.root.name}: {planned:,} operations",
-        f"✖ {failed_words(failed + unasked, unasked)}",
+        f"{index.record.layout.root.name}: {counted(planned, 'operation')}",
+        f"{'✖ ' if failed else ''}{failed_words(failed + unasked, unasked)}",
         f"≠ {changed:,} changed" if changed else "",
-        f"· {missing - unasked:,} without a result" if missing > unasked else "",
+        f"{missing - unasked:,} without a result" if missing > unasked else "",
         "● being written: f5 looks again" if is_executed(index.record.layout.lock) else "",
         "failures alone" if view.only_failures else "",
         f"filter {view.text!r}" if view.text else "",
         SORTS[view.sort] if view.sort != "status" else "",
     ]
-    return "  ·  ".join(part for part in parts if part)
+    return APART.join(part for part in parts if part)
 
 
 def _unasked(index: RunIndex) -> int:

@@ -12,9 +12,9 @@ from core.browse.attempt_detail import AttemptDetail, AttemptFile, Head, Verdict
 from core.browse.branches import PAGE, Branch
 from core.browse.command_line import Command
 from core.browse.operations import Attempt
-from core.browse.rows import OperationRow
+from core.browse.rows import OperationRow, OutcomeStatus
 from core.explanations import explain
-from core.reports.wording import seconds, size
+from core.reports.wording import counted, seconds, size
 from core.text import printable
 from tui.text import near, safe, safe_lines
 
@@ -27,6 +27,7 @@ MARKS: Mapping[str, str] = {
     "missing": "·",
     "stopped": "■",
     "interrupted": "◐",
+    "under_way": "●",
     "unreadable": "?",
 }
 VERDICTS: Mapping[Verdict | None, str] = {
@@ -44,6 +45,21 @@ _COLOURS: Mapping[str, str] = {
     "◐": "$text-warning",
 }
 _DIGEST = re.compile(r"([0-9a-f]{8})[0-9a-f]{12}\Z")  # ends the ids of derived cases
+_LEFT = (
+    "Never run, stopped, interrupted, never asked because their cell's index failed, or answered by an index "
+    "that was replaced since. Resume the run to give them a result."
+)
+_TO_COME = (
+    "The run is being executed: these are under way, or their turn is still to come. f5 looks again. Those "
+    "whose cell's index failed are not asked."
+)
+_NEVER_RUN = (
+    "Never run: the run was not so far, or the cell's index failed. Resume the run to give it an attempt."
+)
+_NOT_YET_RUN = (
+    "Not run yet: the run is being executed, and has not come so far, or the cell's index failed. f5 looks "
+    "again."
+)
 _SHOWN_WORD = 2000
 _LABEL = 11
 
@@ -57,7 +73,15 @@ class Seen(NamedTuple):
     channel: str | None
     verdicts: Mapping[str, Verdict]
     heads: Mapping[str, Head | str]  # or why there is none
-    has_result: bool = False  # whether any attempt of the operation counts
+    status: OutcomeStatus = "missing"  # of the operation
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the evidence of the attempt that was recorded as the result differs from its digests."""
+        differs = self.detail.is_result and any(
+            verdict in {"changed", "missing", "unreadable"} for verdict in self.verdicts.values()
+        )
+        return differs or self.status == "changed"
 
 
 def size_of(file: AttemptFile) -> str:
@@ -79,20 +103,22 @@ def branch_label(branch: Branch, parent: Branch | None) -> str:
         return f"{word}… {branch.offset + 1:,}–{last:,} of {branch.size:,}"
     if branch.kind == "operation" and branch.row is not None:
         inside = parent is not None and parent.filters is not None and parent.filters.error_class is not None
-        return operation_label(branch.row, with_class=not inside)
+        return operation_label(branch.row, with_class=not inside, under_way=branch.under_way)
     if branch.kind == "attempt" and branch.attempt is not None and branch.row is not None:
-        return attempt_label(branch.attempt, counts=branch.row.attempt == branch.attempt.number)
+        return attempt_label(branch.attempt, branch.row)
     return f"{branch.name} ({branch.size:,})"
 
 
-def operation_label(row: OperationRow, *, with_class: bool = True) -> str:
+def operation_label(row: OperationRow, *, with_class: bool = True, under_way: bool = False) -> str:
     """Return what the tree says of an operation; the panel has its whole name."""
     operation = row.operation
     case = (operation.case or "").removeprefix(f"{operation.repository}-")
     name = " ".join(part for part in (operation.kind, _DIGEST.sub(r"\1", case)) if part)
     status = row.error_class or ("no result" if row.status == "missing" else row.status)
+    if under_way:
+        status = "under way"
     parts = [
-        f"{MARKS.get(row.status, '?')} {name}",
+        f"{MARKS.get('under_way' if under_way else row.status, '?')} {name}",
         f"×{row.attempts}" if row.attempts > 1 else "",
         status if with_class else "",
         seconds(row.elapsed_s) if row.elapsed_s is not None else "",
@@ -100,18 +126,20 @@ def operation_label(row: OperationRow, *, with_class: bool = True) -> str:
     return "  ".join(part for part in parts if part)
 
 
-def attempt_label(attempt: Attempt, *, counts: bool) -> str:
-    """Return what the tree says of an attempt."""
+def attempt_label(attempt: Attempt, row: OperationRow) -> str:
+    """Return what the tree says of an attempt of an operation."""
+    counts = row.attempt == attempt.number
+    changed = row.status == "changed" and attempt.status == "accepted" and attempt.number == row.attempts
     ended = attempt.signal or (f"exit {attempt.exit_code}" if attempt.exit_code else "")
     parts = [
-        attempt.error_class or attempt.status,
+        attempt.error_class or attempt.status.replace("_", " "),
         ended,
         seconds(attempt.elapsed_s) if attempt.elapsed_s else "",
     ]
     told = "  ".join(part for part in parts if part)
-    return (
-        f"{MARKS.get(attempt.status, '?')} attempt {attempt.number}  {told}{'  (counts)' if counts else ''}"
-    )
+    mark = MARKS["changed"] if changed else MARKS.get(attempt.status, "?")
+    after = "  (changed since)" if changed else "  (counts)" if counts else ""
+    return f"{mark} attempt {attempt.number}  {told}{after}"
 
 
 def branch_content(branch: Branch) -> Content:
@@ -130,29 +158,29 @@ def branch_content(branch: Branch) -> Content:
             )
         )
     elif branch.kind == "missing":
-        lines.append(
-            Content(
-                "Never run, stopped, interrupted, never asked because their cell's index failed, or answered "
-                "by an index that was replaced since. Resume the run to give them a result."
-            )
-        )
+        lines.append(Content(_TO_COME if branch.executed else _LEFT))
     elif branch.row is not None:
-        lines.append(
-            Content(
-                "Never run: the run was not so far, or the cell's index failed. Resume the run to give it an "
-                "attempt."
-            )
-        )
+        lines.append(Content(_NOT_YET_RUN if branch.executed else _NEVER_RUN))
     else:
-        lines.append(Content(f"{branch.size:,} operations. r  retries those of them that failed."))
+        lines.append(Content(_below(branch)))
     return Content("\n").join(lines)
+
+
+def _below(branch: Branch) -> str:
+    """Return how many operations are below a candidate or a cell, and what can be done with the failed."""
+    told = counted(branch.size, "operation")
+    if branch.kind == "cell" and branch.filters is not None and branch.filters.status == "failed":
+        return f"{told}. r  retries {'it' if branch.size == 1 else 'them'}."
+    if not branch.failed:
+        return f"{told}, none of which failed." if branch.size > 1 else f"{told}, which did not fail."
+    return f"{told}, {branch.failed:,} of which failed. r  retries {'it' if branch.failed == 1 else 'them'}."
 
 
 def attempt_content(seen: Seen) -> Content:
     """Return what the panel says of an attempt."""
     detail = seen.detail
     parts = [_title(seen), Content("")]
-    parts += _verdict(detail)
+    parts += _verdict(seen)
     parts += [*_measurements(detail), Content(""), *_digests(seen)]
     parts += [_field("Folder", near(detail.folder)), Content("")]
     parts += _command(detail.command)
@@ -170,22 +198,37 @@ def _title(seen: Seen) -> Content:
     detail = seen.detail
     operation = detail.operation
     head = f"{operation.candidate} × {operation.repository}  {operation.name}"
-    counted = "not the one that counts" if seen.has_result else "no attempt counts yet"
-    if detail.is_result:
-        counted = "the one that counts"
     parts = [
         Content.styled(printable(head, 300), "bold"),
-        Content(f"\nattempt {detail.number} of {max(seen.attempts, detail.number)}, {counted}"),
+        Content(f"\nattempt {detail.number} of {max(seen.attempts, detail.number)}, {_standing(seen)}"),
     ]
     if seen.query is not None:
         parts.append(Content(f"\n{seen.channel or 'query'}: ") + safe(seen.query, 500))
     return Content("").join(parts)
 
 
-def _verdict(detail: AttemptDetail) -> list[Content]:
+def _standing(seen: Seen) -> str:
+    """Return whether the attempt counts, and what else does not."""
+    detail = seen.detail
+    if detail.result is None:
+        return "no attempt counts: evidence changed" if seen.is_changed else "no attempt counts yet"
+    if seen.is_changed:
+        whose = "its evidence" if detail.is_result else f"the evidence of attempt {detail.result}"
+        return f"no attempt counts: {whose} changed since"
+    return "the one that counts" if detail.is_result else "not the one that counts"
+
+
+def _verdict(seen: Seen) -> list[Content]:
+    detail = seen.detail
+    if detail.is_result and seen.is_changed:
+        return [*_changed(detail), Content("")]
     judged = detail.judgement
     mark = MARKS.get(detail.status, "?")
-    words = detail.status if judged.error_class is None else f"{detail.status}: {judged.error_class}"
+    words = (
+        detail.status.replace("_", " ")
+        if judged.error_class is None
+        else f"{detail.status}: {judged.error_class}"
+    )
     lines = [Content.styled(f"{mark} {printable(words, 200)}", f"bold {_COLOURS.get(mark, '$text')}")]
     told = explain(judged.error_class, detail.status)
     lines.append(Content(told.meaning))
@@ -197,8 +240,20 @@ def _verdict(detail: AttemptDetail) -> list[Content]:
     return [*lines, Content("")]
 
 
+def _changed(detail: AttemptDetail) -> list[Content]:
+    """Return what is said of a result whose evidence is no longer what it was."""
+    return [
+        Content.styled(f"{MARKS['changed']} {detail.status}, then its evidence changed", "bold $text-error"),
+        Content("What lies here differs from the digests that were recorded, so it counts as missing."),
+        Content.styled("What to do: ", "bold") + Content("Restore it from a copy, or begin a new run."),
+        *(Content.styled(f"✖ {printable(problem, 500)}", "$text-error") for problem in detail.problems),
+    ]
+
+
 def _measurements(detail: AttemptDetail) -> list[Content]:
     measured, judged = detail.measured, detail.judgement
+    if detail.status == "under_way":
+        return [_field("Measured", "nothing yet")]
     if detail.status in {"interrupted", "unreadable"}:
         return [_field("Measured", "nothing that could be kept")]
     cpu = " + ".join(

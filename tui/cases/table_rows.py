@@ -19,18 +19,19 @@ _OTHER_COLUMNS = {True: 70, False: 36}  # of the terminal, that all but the cand
 
 
 class TableForm(NamedTuple):
-    """How a table is laid out: the heads of its columns and the words for candidates in it."""
+    """How a table is laid out for a width: the heads of its columns and the words for candidates in it."""
 
     heads: list[str]
     short: tuple[str, ...]
     wide: bool
+    width: int
 
 
 def table_form(candidates: Sequence[str], width: int, group: str = "intent") -> TableForm:
     """Return the form of a table for a terminal of that width; `group` is what the cases are grouped by."""
     wide = width >= WIDE
     short = short_names(candidates, max(width - _OTHER_COLUMNS[wide], 0))
-    return TableForm(["CASE", group.upper(), "REPO", *short, "Δ", "QUERY"], short, wide)
+    return TableForm(["CASE", group.upper(), "REPO", *short, "Δ", "QUERY"], short, wide, width)
 
 
 def table_row(row: CaseRow, form: TableForm, filters: Filters) -> tuple[LazyCell, ...]:

@@ -28,6 +28,7 @@ class Gated(NamedTuple):
     rows: tuple[GateRow, ...] = ()
     told: str = ""
     failure: str | None = None
+    choices: int = 0  # how many floors there are to turn to
 
 
 def read_gates(run: Path, folder: Path, number: int, tell: Tell) -> Gated:
@@ -49,11 +50,12 @@ def read_gates(run: Path, folder: Path, number: int, tell: Tell) -> Gated:
         named = (ALL,) if floors is None or floors.candidate is None else ()
         held = hold(scored, floors, named)
     except InputError as error:
-        return Gated(f"{file.name if file else DEFAULT_NAME}{more}", file, failure=str(error))
+        return Gated(f"{file.name if file else DEFAULT_NAME}{more}", file, failure=str(error), choices=count)
     rows = gate_rows(held, None, scored.board.sought, scored.facts.private, local=True)
     if floors is None:
-        return Gated("none (floors.toml or *.floors.toml in this folder)", file, rows, _completeness(rows))
-    return Gated(f"{file.name if file else floors.name}{more}", file, rows, verdict(rows))
+        none = "none (floors.toml or *.floors.toml in this folder)"
+        return Gated(none, file, rows, _completeness(rows), choices=count)
+    return Gated(f"{file.name if file else floors.name}{more}", file, rows, verdict(rows), choices=count)
 
 
 def _completeness(rows: tuple[GateRow, ...]) -> str:

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.notifications import SeverityLevel
 from textual.timer import Timer
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.widgets.tree import TreeNode
 from textual.worker import get_current_worker
 
@@ -36,6 +36,7 @@ from tui.attempts.text import Seen, attempt_content, branch_content
 from tui.text import safe
 from tui.widgets.attempt_panel import AttemptPanel
 from tui.widgets.attempt_tree import AttemptTree
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.title_bar import TitleBar
 
 SETTLE_SECONDS = 0.08  # the cursor rests this long before evidence is read
@@ -78,7 +79,8 @@ class AttemptsScreen(AttemptActions):
         "x               export what is shown\n"
         "f5              look again; a run that is going has more by now\n"
         "esc             back\n\n"
-        "✔ accepted  ∅ empty answer  ✖ failed  ≠ evidence changed  ◐ interrupted  ■ stopped  · no result\n"
+        "✔ accepted  ∅ empty answer  ✖ failed  ≠ evidence changed  ◐ interrupted  ● under way  ■ stopped\n"
+        "· no result\n"
         "A command run by hand writes where it did: work on a copy of the run to keep its index as it is."
     )
 
@@ -97,7 +99,7 @@ class AttemptsScreen(AttemptActions):
             yield AttemptTree(id="attempts-tree")
             yield AttemptPanel(id="attempts-panel")
         yield Input(placeholder="text in error class, case, query or target", id="attempts-filter")
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Hide the filter until it is asked for."""
@@ -201,7 +203,7 @@ class AttemptsScreen(AttemptActions):
         worker = get_current_worker()
         detail = read_attempt(index.record, row.operation, number)
         query, channel = query_of(index, row.operation)
-        seen = Seen(detail, row.attempts, query, channel, {}, heads_of(detail), row.attempt is not None)
+        seen = Seen(detail, row.attempts, query, channel, {}, heads_of(detail), row.status)
         if worker.is_cancelled:
             return
         self.app.call_from_thread(self.show, seen)

@@ -9,7 +9,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from core.browse.index import RunIndex
@@ -21,12 +21,14 @@ from core.errors import BoresightError
 from core.run.layout import Operation
 from tui.cases.answer_text import context_text, ranking_text
 from tui.cases.case_text import head_text, place_words, targets_text
+from tui.cases.exporting import EXPORTED, exported_case
 from tui.cases.walk import CaseWalk
 from tui.navigation import ShowAttempts
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import TextDialog
 from tui.text import safe
 from tui.widgets.answer_panel import AnswerPanel
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.title_bar import TitleBar
 
 PANEL_COLUMNS = 50  # that an answer beside others needs
@@ -50,6 +52,7 @@ class CaseScreen(BoresightScreen[None]):
         Binding("y", "copy_case", "Copy", id="case.copy"),
         Binding("Y", "copy_place", "Copy place", id="case.copy_place", show=False),
         Binding("e", "edit", "Edit", id="case.edit"),
+        Binding("x", "export", "Export", id="case.export", show=False),
     ]
     HELP = (
         "One case in full. Results that answer it bear the mark ✔ and the word hit.\n\n"
@@ -60,6 +63,7 @@ class CaseScreen(BoresightScreen[None]):
         "a     the attempts of the chosen candidate's query\n"
         "y Y   copy the case's id, or the first target's path:line\n"
         "e     open the first target's file, as it was frozen\n"
+        "x     export the query, its targets and every candidate's ranking\n"
         "esc   back to the list"
     )
 
@@ -75,8 +79,8 @@ class CaseScreen(BoresightScreen[None]):
         self._detail: CaseDetail | None = None
         self._case_id = case_id
         self._reader: CaseReader | None = None
-        self._is_asked = candidate in index.candidates
-        self._candidate = index.candidates.index(candidate) if candidate in index.candidates else 0
+        self._asked = index.candidates.index(candidate) if candidate in index.candidates else 0
+        self._candidate = self._asked
         self._every = False
         self._contexts = False
 
@@ -87,7 +91,7 @@ class CaseScreen(BoresightScreen[None]):
         with VerticalScroll(id="case-body"):
             yield Static("", id="case-targets", markup=False)
             yield Container(id="case-answers")
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Read the case; the index is open already."""
@@ -131,12 +135,9 @@ class CaseScreen(BoresightScreen[None]):
         self._detail, self.view, self._case_id = detail, view, detail.row.id
         self.walk_state.position = position
         self._draw_head()
-        lines = FEWER_LINES if self.size.height <= LOW_ROWS else None
-        self.query_one("#case-targets", Static).update(targets_text(view, lines))
+        self._draw_targets()
         self._draw_answers()
         self.query_one("#case-body").scroll_home(animate=False)
-        if self._is_asked and not self._is_wide:
-            self.call_after_refresh(self._scroll_to_chosen)
 
     def _draw_head(self) -> None:
         walk = self.walk_state
@@ -147,18 +148,28 @@ class CaseScreen(BoresightScreen[None]):
             place = f"case {walk.position + 1:,} of {walk.total:,}"
         self.query_one("#case-head", Static).update(head_text(self.view, place))
 
+    def _draw_targets(self) -> None:
+        if self.view is not None:
+            lines = FEWER_LINES if self.size.height <= LOW_ROWS else None
+            self.query_one("#case-targets", Static).update(targets_text(self.view, lines))
+
     def _draw_answers(self) -> None:
         """Show as many answers as fit, the chosen one among them."""
         view = self.view
         if view is None:
             return
         answers, fit = view.answers, self._fit(len(view.answers))
-        first = min(self._candidate // fit * fit, len(answers) - fit)
-        panels = self._panels(fit)
-        for at, panel in enumerate(panels, start=first):
+        order = self._order()
+        first = min(order.index(self._candidate) // fit * fit, len(answers) - fit)
+        for at, panel in zip(order[first:], self._panels(fit), strict=False):
             number = f"  {at + 1}/{len(answers)}" if len(answers) > fit else ""
             text = (context_text if self._contexts else ranking_text)(answers[at], every=self._every)
             panel.show(answers[at].candidate + number, text, chosen=at == self._candidate)
+
+    def _order(self) -> list[int]:
+        """Return the answers' places; in a stack, that of the asked candidate is next to the source."""
+        places = list(range(len(self.view.answers))) if self.view is not None else []
+        return places if self._is_wide else sorted(places, key=lambda at: at != self._asked)
 
     def _panels(self, count: int) -> list[AnswerPanel]:
         holder = self.query_one("#case-answers", Container)
@@ -182,6 +193,7 @@ class CaseScreen(BoresightScreen[None]):
         if self.has_class("-side-by-side") != self._is_wide:
             self.set_class(self._is_wide, "-side-by-side")
             self.query_one("#case-body").scroll_home(animate=False)
+        self._draw_targets()
         self._draw_answers()
 
     def _chosen(self) -> AnswerView | None:
@@ -198,7 +210,8 @@ class CaseScreen(BoresightScreen[None]):
     def action_other(self) -> None:
         """Choose the next candidate."""
         if self.view is not None:
-            self._candidate = (self._candidate + 1) % len(self.view.answers)
+            order = self._order()
+            self._candidate = order[(order.index(self._candidate) + 1) % len(order)]
             self._draw_answers()
             if not self._is_wide:
                 self.call_after_refresh(self._scroll_to_chosen)
@@ -255,6 +268,11 @@ class CaseScreen(BoresightScreen[None]):
             self._say_from_thread(f"The target's file is {error}.")
         else:
             self.app.call_from_thread(self.boresight.edit, path)
+
+    def action_export(self) -> None:
+        """Write the query, its targets and every candidate's ranking to a file."""
+        if self.view is not None:
+            self.boresight.export(self.run_path, "case", EXPORTED, exported_case(self.view))
 
     def _say(self, words: str) -> None:
         self.app.notify(safe(words, 200).plain, markup=False)

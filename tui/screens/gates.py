@@ -11,7 +11,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 from textual.worker import get_current_worker
 
 from core.errors import BoresightError, StoppedError
@@ -20,6 +20,7 @@ from tui import navigation
 from tui.results.gates import Gated, behind_gate, read_gates
 from tui.screens.base import BoresightScreen
 from tui.text import cell, safe, safe_lines
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.marks import bar
 from tui.widgets.measured_table import MeasuredTable
 from tui.widgets.title_bar import TitleBar
@@ -60,7 +61,7 @@ class GatesScreen(BoresightScreen[None]):
         "s      what fell first, or in the file's order\n"
         "y      copy the row\n"
         "e      edit the floors file; f5 reads it again\n"
-        "x      export the table\n"
+        "x      export what the table shows\n"
         "esc    back to the results"
     )
 
@@ -81,7 +82,7 @@ class GatesScreen(BoresightScreen[None]):
         yield GateTable(id="gates-table", cursor_type="row")
         with VerticalScroll(id="gates-details"):
             yield Static("", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Name the run, and begin to read it."""
@@ -162,13 +163,15 @@ class GatesScreen(BoresightScreen[None]):
         at = self.table.cursor_row
         return self._rows[at] if 0 <= at < len(self._rows) else None
 
-    def _draw(self) -> None:
+    def _wanted(self) -> tuple[GateRow, ...]:
+        """Return the gates that are to be seen, in their order, however many."""
         rows = self.gated.rows if self.gated is not None else ()
         if self._only_fallen:
             rows = tuple(row for row in rows if not row.held)
-        if self._fallen_first:
-            rows = tuple(sorted(rows, key=lambda row: row.held))
-        self._rows = rows[:MAX_ROWS]
+        return tuple(sorted(rows, key=lambda row: row.held)) if self._fallen_first else rows
+
+    def _draw(self) -> None:
+        self._rows = self._wanted()[:MAX_ROWS]
         table = self.table
         room = max(self.size.width - _BESIDE, _NARROWEST)
         table.clear(columns=True)
@@ -184,7 +187,7 @@ class GatesScreen(BoresightScreen[None]):
         """Say all of the gate under the cursor."""
         row = self.row
         if row is not None:
-            more = len(self.gated.rows) - MAX_ROWS if self.gated is not None else 0
+            more = len(self._wanted()) - MAX_ROWS
             cut = [f"(rows 1–{MAX_ROWS}; {more:,} more)"] if more > 0 else []
             self._details("\n".join([f"{row.mark}: {row.candidate}, {row.sentence}", *row.details, *cut]))
 
@@ -194,7 +197,11 @@ class GatesScreen(BoresightScreen[None]):
     # Keys
 
     def action_turn(self) -> None:
-        """Hold the run to the next floors."""
+        """Hold the run to the next floors, or say that there are none."""
+        if self.gated is not None and self.gated.choices < 2:
+            here = "these are all" if self.gated.choices else "there are none"
+            self.boresight.tell(f"No other floors to turn to: {here}; *.floors.toml in this folder adds some")
+            return
         self._number += 1
         self.action_refresh()
 
@@ -234,7 +241,7 @@ class GatesScreen(BoresightScreen[None]):
             )
 
     def action_export(self) -> None:
-        """Write the table to a file."""
+        """Write the gates that are to be seen to a file."""
         if self.gated is not None:
-            rows = [(None, (*row.cells, row.note)) for row in self.gated.rows]
+            rows = [(None, (*row.cells, row.note)) for row in self._wanted()]
             self.boresight.export(self.run_path, "gates", ("outcome", *HEADERS[1:], "note"), rows)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.widgets import DataTable, Footer, Static
+from textual.binding import ActiveBinding, Binding, BindingType
+from textual.content import Content
+from textual.widgets import DataTable, Static
 from textual.worker import get_current_worker
 
 from core import api
@@ -26,9 +27,10 @@ from tui.following import Follower, News, RunView
 from tui.runs import UNFINISHED
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import Choice, ChoiceDialog
-from tui.text import safe
+from tui.text import facts, safe
 from tui.widgets.cell_table import HEADER, CellTable, exported
 from tui.widgets.filter_bar import FilterBar
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.marks import STATE_MARKS, bar, clock
 from tui.widgets.news_table import NewsTable, news_line
 from tui.widgets.title_bar import TitleBar
@@ -37,6 +39,7 @@ REDRAW_SECONDS = 0.2
 SHOWN_FAILURES = 200
 STOP_WAITING_SAID = "It waits no longer; r resumes it"
 STOP_SAID = "The operation under way is ended and kept; ctrl+c again stops by force"
+_STEERING: Mapping[str, str] = {"pause": "pause", "go_on": "continue", "stop": "stop"}
 
 
 class MonitorScreen(BoresightScreen[None]):
@@ -75,7 +78,7 @@ class MonitorScreen(BoresightScreen[None]):
         "tab     between cells and events\n"
         "/  s    filter the cells, sort them\n"
         "y  e    copy the run's path, open its console.log in $EDITOR\n"
-        "x       write the cells into a CSV file of the run\n"
+        "x       write the cells shown into a CSV file of the run\n"
         "esc     back; the run goes on in its own process\n\n"
         "A heartbeat comes every second: one older than 5 s shows ⚠, older\n"
         "than 10 s the run is stalled; a run whose writer is gone is\n"
@@ -100,7 +103,7 @@ class MonitorScreen(BoresightScreen[None]):
         yield FilterBar("filter the cells by candidate, repository or phase")
         yield CellTable(id="cells")
         yield NewsTable(id="events")
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Begin to follow."""
@@ -133,18 +136,19 @@ class MonitorScreen(BoresightScreen[None]):
         if (state, waits) != (self._state, self._waits):
             self._state, self._waits = state, waits
             self.refresh_bindings()
-        self.query_one("#run-head", Static).update(safe(_head(view, state, now), 400))
         width = max(self.size.width - 4, 10)
-        self.query_one("#run-bar", Static).update(
-            safe(bar(view.progress.completed, view.progress.planned, width))
-        )
+        _put(self.query_one("#run-head", Static), _head(view, state, now, width))
+        shown = bar(view.progress.completed, view.progress.planned, width)
+        _put(self.query_one("#run-bar", Static), safe(shown))
         self._tell_problems(view, state)
         self.query_one(CellTable).show(view, now, self.size.width)
         if view.sequence != self._drawn:
             self._drawn = view.sequence
-            self.query_one(NewsTable).show(view.news)
-            failures = f" Events · {failed_words(view.failed, view.unasked)} "
-            self.query_one(NewsTable).border_title = failures if view.failed else " Events "
+            events = self.query_one(NewsTable)
+            events.show(view.news)
+            title = f" Events · {failed_words(view.failed, view.unasked)} " if view.failed else " Events "
+            if events.border_title != title:  # setting it draws all of the table anew
+                events.border_title = title
 
     def _tell_problems(self, view: RunView, state: State) -> None:
         lines = [problem.splitlines()[0] for problem in view.problems]
@@ -161,20 +165,38 @@ class MonitorScreen(BoresightScreen[None]):
             )
         panel = self.query_one("#run-problems", Static)
         panel.display = bool(lines)
-        panel.update(safe_join(lines))
+        _put(panel, safe_join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what makes sense of a run that fares so."""
-        state = self._state
-        if action in {"pause", "go_on"}:
-            return state is None or (state in LIVE and state != "waiting")
-        if action == "stop":
-            return state is None or state in LIVE
+        """Offer only what makes sense of a run that fares so; keys that steer say why they cannot."""
         if action == "together":
             return self._waits
         if action == "resume":
-            return state in UNFINISHED
+            return self._state in UNFINISHED
         return super().check_action(action, parameters)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that the footer offers: none of those that would only say why they cannot steer."""
+        active = super().active_bindings
+        return {
+            key: each
+            for key, each in active.items()
+            if each.node is not self or self._cannot(each.binding.action) is None
+        }
+
+    def _cannot(self, action: str) -> str | None:
+        """Return why the run cannot be steered so as it fares; None where it can, or nobody knows yet."""
+        state, what = self._state, _STEERING.get(action)
+        if what is None or state is None:
+            return None
+        if state not in LIVE:
+            resume = "; r resumes it" if state in UNFINISHED else ""
+            return f"{self.run_path.name} is not being executed, so there is nothing to {what}{resume}"
+        if state == "waiting" and action != "stop":
+            beside = "t runs it beside that, " if self._waits else ""
+            return f"{self.run_path.name} waits, so there is nothing to {what}; {beside}ctrl+c stops waiting"
+        return None
 
     def action_together(self) -> None:
         """Ask the engine not to wait for the other campaign."""
@@ -186,18 +208,26 @@ class MonitorScreen(BoresightScreen[None]):
 
     def action_pause(self) -> None:
         """Ask the engine to wait after the operation under way."""
-        self.say("pause", "Pausing after the operation under way")
+        self.steer("pause", "pause", "Pausing after the operation under way")
 
     def action_go_on(self) -> None:
         """Ask the engine to go on."""
-        self.say("continue", "Going on")
+        self.steer("go_on", "continue", "Going on")
 
     def action_stop(self) -> None:
         """Ask the engine to stop; the second time, at once."""
         if self._stopped_once:
-            self.say("stop-now", "Stopping by force")
+            self.steer("stop", "stop-now", "Stopping by force")
         else:
-            self.say("stop", STOP_WAITING_SAID if self._waits else STOP_SAID)
+            self.steer("stop", "stop", STOP_WAITING_SAID if self._waits else STOP_SAID)
+
+    def steer(self, action: str, word: str, said: str) -> None:
+        """Put a word to the run's engine, or say why there is nobody to take it."""
+        reason = self._cannot(action)
+        if reason is None:
+            self.say(word, said)
+        else:
+            self.boresight.tell(reason, warning=True)
 
     @work(thread=True, group="say", exit_on_error=False)
     def say(self, word: str, said: str) -> None:
@@ -217,11 +247,12 @@ class MonitorScreen(BoresightScreen[None]):
         """List the failures so far, to inspect one."""
         view = self._follower.view
         failures = [item for item in view.news if item.is_failure][-SHOWN_FAILURES:] if view else []
-        if not failures:
+        if view is None or not failures:
             self.boresight.tell("No operation has failed")
             return
-        total = failed_words(view.failed, view.unasked) if view else ""
-        text = f"{total}. The latest, with what an index kept from being asked in one line; enter inspects."
+        text = f"{failed_words(view.failed, view.unasked)}. The latest stand first; enter inspects one."
+        if view.unasked:
+            text += " What was never asked as an index failed is one line, that of the index."
         choices = [Choice(str(item.number), news_line(item)) for item in reversed(failures)]
         by_number = {str(item.number): item for item in failures}
 
@@ -287,11 +318,18 @@ class MonitorScreen(BoresightScreen[None]):
         self.boresight.edit(RunLayout(self.run_path).console)
 
     def action_export(self) -> None:
-        """Write the cells into a CSV file of the run."""
+        """Write the cells that the filter lets through into a CSV file of the run."""
         view = self._follower.view
         if view is not None:
-            rows = [(cell.repository, exported(cell)) for cell in view.cells]
+            cells = self.query_one(CellTable).wanted(view)
+            rows = [(cell.repository, exported(cell)) for cell in cells]
             self.boresight.export(self.run_path, "cells", HEADER, rows)
+
+
+def _put(panel: Static, text: Content | str) -> None:
+    """Show text where it is news: each update is laid out, drawn and sent to the terminal anew."""
+    if panel.content != text:
+        panel.update(text)
 
 
 def safe_join(lines: Sequence[str]) -> str:
@@ -299,7 +337,7 @@ def safe_join(lines: Sequence[str]) -> str:
     return "\n".join(safe(line, 400).plain for line in lines)
 
 
-def _head(view: RunView, state: State, now: datetime) -> str:
+def _head(view: RunView, state: State, now: datetime, width: int) -> Content:
     progress = view.progress
     percent = 100 * progress.completed // progress.planned if progress.planned else 0
     parts = [
@@ -312,4 +350,4 @@ def _head(view: RunView, state: State, now: datetime) -> str:
         failed_words(view.failed, view.unasked) if view.failed else "",
         "" if view.is_caught_up else "reading its events …",
     ]
-    return " · ".join(part for part in parts if part)
+    return facts(filter(None, parts), width)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import Worker, get_current_worker
 
 from core.browse.paging import BytesSource, FileSource, Source
@@ -18,6 +18,7 @@ from core.browse.viewport import Page, Viewport
 from core.errors import InputError
 from tui.screens.base import BoresightScreen
 from tui.text import safe
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.pager import Pager
 
 LOOK_SECONDS = 0.5
@@ -54,14 +55,19 @@ class PagerScreen(BoresightScreen[None]):
         "A file of any size; it is read a page at a time and never changed. The margin has line numbers, and "
         "beyond the first 64 MiB byte positions. Lines over a block (64 KiB) go on in rows marked ↳. "
         "› at the edge: the row goes on to the right, with the bytes of a long one.\n\n"
-        "down up       a line (also j k)          space b   a page (also pagedown pageup)\n"
-        "d u           half a page                g G       beginning, end\n"
-        "left right    along long lines           w         wrap long lines\n"
+        "down up       a line (also j k)\n"
+        "space b       a page (also pagedown pageup)\n"
+        "d u           half a page\n"
+        "g G           beginning, end\n"
+        "left right    along long lines\n"
+        "w             wrap long lines\n"
         "/             search; small letters match capitals too\n"
-        "n N           next, previous place       esc       end the search; then back\n"
+        "n N           next, previous place\n"
+        "esc           end the search; then back\n"
         "F             follow the end as the file grows\n"
         "J             lay out JSON (up to 4 MiB); again: the bytes as they are\n"
-        "y             copy the path              e         open in $EDITOR\n\n"
+        "y             copy the path\n"
+        "e             open in $EDITOR\n\n"
         "Controls show as pictures (␛ ␀), bytes that are no UTF-8 as \\xNN."
     )
 
@@ -84,7 +90,7 @@ class PagerScreen(BoresightScreen[None]):
         yield Pager(id="pager")
         yield Input(placeholder="search for; enter begins, esc ends", id="pager-search")
         yield Static("", id="pager-state", markup=False)
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Open the file."""

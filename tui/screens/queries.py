@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 from textual.worker import get_current_worker
 
 from core.browse.filters import Filters, Sort
@@ -32,6 +32,7 @@ from tui.text import safe
 from tui.widgets.case_search import CaseSearch
 from tui.widgets.case_table import CaseTable
 from tui.widgets.filter_chips import Chip, FilterChips
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.marks import bar
 from tui.widgets.title_bar import TitleBar
 
@@ -87,7 +88,7 @@ class QueriesScreen(LiveIndexScreen):
         yield Static(MARKS_TOLD, id="case-marks", markup=False)
         yield CaseTable(id="cases", cursor_type="row", zebra_stripes=True, fixed_columns=1)
         yield Static("", id="about-case", markup=False)
-        yield Footer()
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Show the filters until the index is open."""
@@ -305,11 +306,11 @@ class QueriesScreen(LiveIndexScreen):
             self.app.push_screen(CaseScreen(self.run_path, self.index, case_id, self._walk, self._about()))
 
     def _about(self) -> str | None:
-        """Return the candidate that the list is about: by its order, else by its filters."""
+        """Return the candidate that the list is about: by its filters, else by its order."""
         filters = self.view.filters
-        named = [self.view.sort.candidate, *(outcome.candidate for outcome in filters.outcomes)]
+        named = [outcome.candidate for outcome in filters.outcomes]
         named += [split.misses for split in filters.disagreements]
-        return next((name for name in named if name is not None), None)
+        return named[0] if named else self.view.sort.candidate
 
     def on_screen_resume(self) -> None:
         """Put the cursor on the case that the walk through the details ended at."""

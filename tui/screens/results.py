@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Input, Static, TabbedContent, TabPane, Tabs
+from textual.widgets import Input, Static, TabbedContent, TabPane, Tabs
 from textual.worker import get_current_worker
 
 from core.browse.behind import Behind
@@ -31,11 +31,14 @@ from tui.text import safe, safe_lines
 from tui.widgets.figure_pane import FigurePane
 from tui.widgets.figure_table import FigureTable
 from tui.widgets.filter_bar import FilterBar
+from tui.widgets.key_footer import KeyFooter
 from tui.widgets.marks import bar
 from tui.widgets.title_bar import TitleBar
+from tui.widgets.verdict_text import VerdictText
 
 TOLD_EVERY_SECONDS = 0.1
 PATIENCE_SECONDS = 0.5  # before the saved report is shown in place of nothing
+LINES_BESIDE_PLOT = 2  # of the answer on a low screen, as the styles have it
 
 
 class ResultsScreen(BoresightScreen[None]):
@@ -75,13 +78,13 @@ class ResultsScreen(BoresightScreen[None]):
         yield TitleBar()
         yield Static("", id="results-state", markup=False)
         with VerticalScroll(id="results-answer"):
-            yield Static("", markup=False)
+            yield VerdictText()
         with TabbedContent(id="results-tabs"):
             for sheet in self._sheets:
                 with TabPane(sheet.title, id=sheet.name):
                     yield FigurePane(sheet)
         yield FilterBar("part of a candidate's name: enter keeps, esc clears", widget_id="results-filter")
-        yield Footer(show_command_palette=False)
+        yield KeyFooter()
 
     def on_mount(self) -> None:
         """Name the run, and begin to read it."""
@@ -158,7 +161,8 @@ class ResultsScreen(BoresightScreen[None]):
         )
         self._tell(state_words(loaded), warning=bool(loaded.changed))
         self.query_one("#results-answer").remove_class("-failure")
-        self.query_one("#results-answer Static", Static).update(answer(loaded))
+        self.query_one(VerdictText).tell(answer(loaded))
+        self._cut_answer()
         self.query_one("#results-tabs").display = True
         self._show_tabs()
         self._draw()
@@ -168,13 +172,12 @@ class ResultsScreen(BoresightScreen[None]):
     def show_failure(self, failure: str) -> None:
         """Say why the run cannot be read; figures that were read before are gone with it."""
         self.loaded = self.view = None
+        self._cut_answer()
         self._tell("✖ no results can be told", warning=True)
         self.query_one("#results-tabs").display = False
         place = self.query_one("#results-answer")
         place.add_class("-failure")
-        self.query_one("#results-answer Static", Static).update(
-            safe_lines(f"{failure}\n\nf5 reads it again.")
-        )
+        self.query_one(VerdictText).tell(safe_lines(f"{failure}\n\nf5 reads it again."))
         place.focus()
 
     def _tell(self, words: str, *, warning: bool = False) -> None:
@@ -210,9 +213,19 @@ class ResultsScreen(BoresightScreen[None]):
     def draw_tab(self) -> None:
         """Bring a tab up to date as it is shown."""
         self.set_class(self.pane.sheet.plot is not None, "-plotting")
+        self._cut_answer()
         self._draw()
         if self.view is not None and not isinstance(self.focused, Tabs | Input):
             self.pane.table.focus()
+
+    def on_resize(self) -> None:
+        """Tell as much of the answer as there is room for."""
+        self.call_after_refresh(self._cut_answer)
+
+    def _cut_answer(self) -> None:
+        """Leave a plot room on a low screen."""
+        low = self.has_class("-short") and self.has_class("-plotting") and self.view is not None
+        self.query_one(VerdictText).cut(LINES_BESIDE_PLOT if low else None)
 
     def action_tab(self, step: int) -> None:
         """Go to the next tab or the one before."""

@@ -11,6 +11,8 @@ from textual.widgets import DataTable
 
 from tui.text import LazyCell
 
+LEAST_LAST = 6  # columns of the last column; it ends with … where it is cut to the room there is
+
 
 class CaseTable(DataTable[LazyCell]):
     """One page of cases, a row each, the first column fixed."""
@@ -24,12 +26,23 @@ class CaseTable(DataTable[LazyCell]):
         """
         x, y = self.scroll_x, self.scroll_y
         self.clear(columns=True)  # as columns never become narrower again
-        for at, head in enumerate(heads):
-            self.add_column(head, width=max(map(cell_len, (head, *(row[at].plain for row in rows)))))
+        widths = [
+            max(map(cell_len, (head, *(row[at].plain for row in rows)))) for at, head in enumerate(heads)
+        ]
+        widths[-1] = min(widths[-1], max(self._room_beside(widths[:-1]), LEAST_LAST))
+        for head, width in zip(heads, widths, strict=True):
+            self.add_column(head, width=width)
         self.add_rows(rows)
         self.move_cursor(row=cursor, scroll=not is_same_page)
         if x or is_same_page:
             self.call_after_refresh(self.scroll_to, x=x, y=y if is_same_page else None, animate=False)
+
+    def _room_beside(self, widths: Sequence[int]) -> int:
+        """Return how many columns of the terminal are left for a last column, beside others."""
+        padding = 2 * self.cell_padding
+        return (
+            self.size.width - self.styles.scrollbar_size_vertical - sum(widths) - padding * (len(widths) + 1)
+        )
 
     @dataclass
     class Turned(Message):

@@ -9,8 +9,9 @@ from textual.widgets import DataTable
 from tui.following import News
 from tui.text import cell
 
+LEAST = 20  # columns of a line, however narrow the terminal
 LARGEST = 500  # rows that are mounted
-WIDTH = 160  # columns of a line; arrow keys move along it where the terminal shows fewer
+WIDTH = 160  # columns of a line; it ends with … where the terminal shows fewer
 
 
 class NewsTable(DataTable[object]):
@@ -22,7 +23,23 @@ class NewsTable(DataTable[object]):
 
     def on_mount(self) -> None:
         """Make the one column."""
-        self.add_column("event", key="event", width=WIDTH)
+        self._make_column()
+
+    def on_resize(self) -> None:
+        """Cut lines to the room there is."""
+        row = self.cursor_row
+        self._make_column()
+        for key, item in self._items.items():
+            self._add(key, item)
+        self.move_cursor(row=row, animate=False)
+
+    def _make_column(self) -> None:
+        self.clear(columns=True)
+        room = self.size.width - 2 * self.cell_padding - self.styles.scrollbar_size_vertical
+        self.add_column("event", key="event", width=min(max(room, LEAST), WIDTH))
+
+    def _add(self, key: str, item: News) -> None:
+        self.add_row(cell(news_line(item), WIDTH), key=key)
 
     @property
     def chosen(self) -> News | None:
@@ -44,7 +61,7 @@ class NewsTable(DataTable[object]):
             key = str(item.number)
             if key not in self._items:
                 self._items[key] = item
-                self.add_row(cell(news_line(item), WIDTH), key=key)
+                self._add(key, item)
                 added = True
         if added and was_at_end:
             self.move_cursor(row=self.row_count - 1, animate=False)

@@ -11,8 +11,9 @@ import pytest
 
 from core.browse.attempt_detail import AttemptDetail, check_file, read_attempt, read_head
 from core.errors import InputError
-from core.run.evidence import COMMAND, MEASUREMENT, STDERR, STDOUT
+from core.run.evidence import COMMAND, MEASUREMENT, STDERR, STDOUT, begin_attempt
 from core.run.layout import INDEX, Operation, RunLayout
+from core.run.lock import RunLock
 from core.run.record import read_run
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.finished import finished_run
@@ -145,3 +146,20 @@ def test_an_attempt_that_is_not_there_is_told(run: Path) -> None:
 
 def test_a_comparison_can_be_cancelled(run: Path) -> None:
     assert check_file(detail(run).file(STDOUT), lambda: True) is None
+
+
+def test_an_attempt_without_a_measurement_is_under_way_only_in_the_execution_that_began_it(run: Path) -> None:
+    layout = RunLayout(run)
+    begin_attempt(layout, INDEXING, {})
+    lock = RunLock(layout.lock)
+    lock.acquire()
+    try:
+        os.utime(layout.lock, ns=(2**62, 2**62))  # taken after the attempt was begun
+        assert detail(run, number=2).status == "interrupted"
+        os.utime(layout.lock, ns=(0, 0))
+        assert detail(run, number=2).status == "under_way"
+        assert detail(run, number=1).status == "accepted"
+    finally:
+        lock.release()
+    assert detail(run, number=2).status == "interrupted"
+    assert (detail(run, number=2).result, detail(run, number=1).result) == (1, 1)

@@ -78,3 +78,13 @@ def test_a_curve_has_every_metric_at_every_cutoff() -> None:
     told = text(curve_details(MADE.board, "a"))
     assert told.count("@10 ") == 6
     assert "macro  Recall  @1 .750  @5 .750  @10 .750" in told
+
+
+def test_where_nothing_was_answered_nothing_is_said_of_what_answers_hold() -> None:
+    board = campaign({"first": ["failed", "failed"], "second": ["missing", "missing"]}).board
+    (told, *_) = candidate_details(board, "first")
+    assert told.endswith("; exact rule")
+    answered = campaign({"first": [1, "failed"], "second": ["missing", "missing"]}).board
+    assert candidate_details(answered, "first")[0].endswith(
+        "exact rule, all return the line and kind of what they find"
+    )
