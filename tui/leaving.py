@@ -162,7 +162,16 @@ class LeavingApp(WorkingApp):
             if answer == "run":
                 self.start(manifest, run)
 
-        self.push_screen(ChoiceDialog(f"Continue {run.name}", text, choices), answered)
+        cost = await asyncio.to_thread(_cost, manifest, self.folder)
+        self.push_screen(ChoiceDialog(f"Continue {run.name}", f"{text}\n{cost}".strip(), choices), answered)
+
+
+def _cost(manifest: Path, folder: Path) -> str:
+    """Return what a campaign costs whole, nothing where that cannot be told; running it says why."""
+    from tui.editing.looking_ahead import look_ahead_of
+
+    lines = look_ahead_of(manifest, folder).lines
+    return "\n".join(("\nWithout what is taken over:", *lines)) if lines else ""
 
 
 def _text(manifest: Path) -> bytes | None:

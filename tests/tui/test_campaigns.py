@@ -250,6 +250,7 @@ async def test_fix_and_continue_opens_the_campaign_and_then_offers_the_new_run(
         failed.manifest.write_text(mended if mended != text else text.replace("exit_3", "exit_4"))
         await pilot.press("escape")
         await until(pilot, lambda: "take over every success" in " ".join(shown(app).split()))
+        assert "Without what is taken over:" in shown(app) and "Operations: " in shown(app)
         await pilot.press("enter")
         await until(pilot, lambda: asked[-1] == ShowMonitor(failed.path / "runs/test/002"))
         taken = hosted[0].taken_over
