@@ -89,7 +89,7 @@ def finished(tmp_path: Path) -> Finished:
 async def menu(pilot: object, app: BoresightApp) -> list[str]:
     """Open the menu of the row under the cursor; return its entries."""
     await pilot.press("enter")  # type: ignore[attr-defined]
-    await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))  # type: ignore[arg-type]
+    await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and app.screen.query(OptionList))  # type: ignore[arg-type]
     options = app.screen.query_one(OptionList).options
     return [str(option.id) for option in options]
 
@@ -357,7 +357,7 @@ async def test_a_run_that_is_being_verified_can_be_looked_at_and_resumed_later(
     async with app.run_test(size=(100, 40)) as pilot:
         await until(pilot, lambda: "✖ failed" in shown(app))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and app.screen.query(OptionList))
         options = app.screen.query_one(OptionList)
         assert next(option.id for option in options.options) == "results"
         assert options.get_option("resume").disabled
@@ -365,7 +365,7 @@ async def test_a_run_that_is_being_verified_can_be_looked_at_and_resumed_later(
         await pilot.press("escape")
         lock.release()
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and app.screen.query(OptionList))
         assert app.screen.query_one(OptionList).options[0].id == "attempts"
 
 

@@ -45,6 +45,9 @@ class _Drawn(NamedTuple):
 _DRAWN = (_Drawn(10, 8), _Drawn(10, 4), _Drawn(6, 4), _Drawn(10), _Drawn(6), _Drawn(4))  # the first that fits
 
 
+_LEAST_BAR = 4
+
+
 class CellTable(MeasuredTable[object]):
     """One row a cell, the one under way marked."""
 
@@ -93,20 +96,21 @@ class CellTable(MeasuredTable[object]):
                     self.update_cell(key, column, value, update_width=True)
 
     def _draw(self, rows: Mapping[str, list[Text]], labels: Sequence[str], width: int) -> None:
-        """Put bars and samples beside words, which stand closer where there is room for bars only then."""
+        """Put bars and samples beside words, which stand closer where there is room for bars only then.
+
+        Progress comes before memory: the last column is the one to be scrolled to where nothing helps.
+        """
         drawn = self._room(rows, labels, width)
         if not drawn.bar:
             closer = {
                 key: [*values[:_MEASURED], *map(_closer, values[_MEASURED:])] for key, values in rows.items()
             }
             drawn = self._room(closer, labels, width)
-            if drawn.bar:
-                for key, values in rows.items():
-                    values[:] = closer[key]
+            for key, values in rows.items():
+                values[:] = closer[key]
         for key, values in rows.items():
             cell = self._cells[key]
-            if drawn.bar:
-                values[_DONE] = text_cell(_done(cell, drawn.bar))
+            values[_DONE] = text_cell(_done(cell, drawn.bar or _LEAST_BAR))
             if drawn.spark:
                 values[_RSS] = text_cell(_memory(cell.rss, drawn.spark))
 

@@ -184,7 +184,7 @@ async def test_the_end_is_stamped_when_it_happens_while_the_engine_is_busy(stand
         late_ms.append((measured.ended_ns - int(stand.stdout)) / 1e6)
 
     assert min(late_ms) >= 0
-    assert statistics.median(late_ms) < 1.0
+    assert statistics.median(late_ms) < 50.0  # stamped by the loop itself it would be over 100
 
 
 async def test_a_command_is_not_charged_with_the_engines_memory(stand: Stand) -> None:
