@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from core.arguments.parser import hosting, together
+from core.arguments.parser import hosting, quiet_progress, together
 
 
 def quickstart(commands: Any) -> None:
@@ -24,7 +24,7 @@ def quickstart(commands: Any) -> None:
     command.add_argument(
         "--output", type=Path, metavar="DIR", help="where to write (default runs/quickstart/NUMBER)"
     )
-    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    quiet_progress(command)
     together(command)
     command.set_defaults(command="quickstart:quickstart")
 
@@ -92,7 +92,7 @@ def retry(commands: Any) -> None:
         "--operation", action="append", metavar="NAME", help="index, primary, ctx, or an operation's folder"
     )
     retry.add_argument("--error", action="append", metavar="CLASS", help="such as timeout or nonzero_exit")
-    retry.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    quiet_progress(retry)
     together(retry)
     retry.set_defaults(command="retry:retry")
 

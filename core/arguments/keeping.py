@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from core.arguments.parser import quiet_progress
+
 
 def verify(commands: Any) -> None:
     """Add `verify`."""
     verify = commands.add_parser("verify", help="compare a run with every digest that it holds")
     verify.add_argument("run", type=Path, metavar="RUN")
     verify.add_argument("--json", action="store_true", help="print the outcome as JSON")
-    verify.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    quiet_progress(verify)
     verify.set_defaults(command="keep:verify")
 
 
@@ -32,7 +34,7 @@ def export(commands: Any) -> None:
         action="store_true",
         help="also carry sources and queries of private repositories",
     )
-    export.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    quiet_progress(export)
     export.set_defaults(command="keep:export")
 
 
@@ -41,7 +43,7 @@ def import_(commands: Any) -> None:
     command = commands.add_parser("import", help="unpack an exported run and verify every digest")
     command.add_argument("file", type=Path, metavar="FILE")
     command.add_argument("target", type=Path, metavar="DIR", help="the new run directory")
-    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    quiet_progress(command)
     command.set_defaults(command="keep:import_")
 
 

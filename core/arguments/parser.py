@@ -24,13 +24,18 @@ class Parser(argparse.ArgumentParser):
 
 def hosting(command: argparse.ArgumentParser) -> None:
     """Add how a command's run is executed and told of."""
-    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
+    quiet_progress(command)
     command.add_argument(
         "--detach",
         action="store_true",
         help="host the run in a process of its own that outlives this terminal",
     )
     together(command)
+
+
+def quiet_progress(command: argparse.ArgumentParser) -> None:
+    """Add leave to say nothing while working."""
+    command.add_argument("--quiet-progress", action="store_true", help="no progress on stderr")
 
 
 def together(command: argparse.ArgumentParser) -> None:

@@ -29,8 +29,8 @@ class Branch(NamedTuple):
 
     `key` is the same whenever the tree is built again. `filters` are those of the operations below, of which
     there are `size`; a page's begin at `offset`. `failed` counts the failures below a candidate or a cell of
-    one. `executed` says that the run was being executed as the
-    branch was found, `under_way` that the operation's newest attempt was being made.
+    one. `executed` says that the run was being executed as the branch was found, `under_way` that the
+    operation's newest attempt was being made.
     """
 
     key: str

@@ -17,6 +17,7 @@ from core.campaign.manifest import Campaign, Candidate
 from core.campaign.past_runs import PastRun, PastTimes, past_runs
 from core.campaign.plan import make_plan
 from core.outcomes import planned_case, planned_cases
+from core.reports.wording import counted
 from core.repositories import RepositoryEntry
 from core.retrievers.protocol import Features
 from core.scoring.records import PlannedCase
@@ -201,7 +202,7 @@ def _past_variances(campaign: Campaign, runs: Sequence[PastRun]) -> Iterator[tup
 def _lines(found: Preview) -> Iterator[str]:
     total = sum(found.operations.values())
     kinds = ", ".join(
-        _count(found.operations[kind], one, many)
+        counted(found.operations[kind], one, many)
         for kind, one, many in (
             ("index", "index", "indexes"),
             ("primary", "query", "queries"),
@@ -210,8 +211,8 @@ def _lines(found: Preview) -> Iterator[str]:
         if found.operations.get(kind)
     )
     yield (
-        f"{_count(len(found.candidates), 'candidate', 'candidates')}, "
-        f"{_count(len(found.repositories), 'repository', 'repositories')}, {_count_of(found.cases)}."
+        f"{counted(len(found.candidates), 'candidate')}, "
+        f"{counted(len(found.repositories), 'repository', 'repositories')}, {counted(found.cases, 'case')}."
     )
     yield f"Operations: {total:,} ({kinds})."
     yield _time_line(found.time)
@@ -271,11 +272,3 @@ def duration(seconds: float) -> str:
     if seconds < 90 * 60:
         return f"{math.ceil(seconds / 60)} min"
     return f"{seconds / 3600:.1f} h"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def _count_of(cases: int) -> str:
-    return f"{cases:,} {'case' if cases == 1 else 'cases'}"
