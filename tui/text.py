@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
 from rich.text import Text
 from textual.content import Content
 
@@ -26,17 +28,21 @@ def cell(text: object, limit: int = 100) -> Text:
 
 
 class LazyCell(NamedTuple):
-    """A table's cell of safe text that becomes Rich's text only when it is drawn.
+    """A table's cell of safe text in one style, for tables that draw hundreds of cells at once.
 
-    Most rows of a page are never seen. It has no measure, so its column's width must be told.
+    Rich's text would be laid out first, which takes longer than all else of a cell. It has no measure, so its
+    column's width must be told; what does not fit ends in an ellipsis.
     """
 
     plain: str
     style: str = ""
 
-    def __rich_console__(self, *_: object) -> Iterator[Text]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         """Yield what is drawn."""
-        yield Text(self.plain, self.style, no_wrap=True, overflow="ellipsis")
+        shown, room = self.plain, options.max_width
+        if cell_len(shown) > room:
+            shown = set_cell_size(shown, room - 1) + "…"
+        yield Segment(shown, console.get_style(self.style))
 
 
 def lazy_cell(text: object, limit: int = 100, style: str = "") -> LazyCell:

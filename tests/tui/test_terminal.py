@@ -28,6 +28,7 @@ from tests.support.terminal import ROOT
 from tests.support.tmux import PATIENCE_S, Tmux, demand_tmux
 
 TOOL = PROGRAMS / "moody_tool.py"
+STUCK = PROGRAMS / "stuck_app.py"
 CLI = (sys.executable, "-m", "core.cli")
 TOLD_S = 10.0  # within which the monitor says that a run's writer is gone
 UNDER_WAY = ("moody × parcel querying", "1/4")  # the index is there, the first query is held
@@ -372,6 +373,15 @@ def test_a_run_survives_its_terminal_and_leaves_no_app_behind(
         assert wait_until(lambda: apps_of(environment) == [], PATIENCE_S)
         assert not alive(app)
         demand_completion(run, moods)
+
+
+def test_leaving_does_not_wait_for_a_thread_that_never_ends(campaign: Path, environment: Environment) -> None:
+    folder = campaign.parents[2]
+    with Tmux((sys.executable, str(STUCK), str(folder)), environment, folder) as window:
+        window.wait_for("1 candidate on 1 repository")
+        window.keys("q")
+        assert window.wait_for_end() == 0
+        window.wait_for("left without waiting for something that it was reading")
 
 
 def apps_of(environment: Environment) -> list[int]:

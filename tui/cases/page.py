@@ -46,7 +46,8 @@ class Page(NamedTuple):
 def read_page(index: RunIndex, view: View, width: int) -> Page:
     """Ask the index for a page, the last one where there is no such page; raises BoresightError."""
     rows = index.page(view.filters, view.sort, view.offset, PAGE)
-    total = index.count(view.filters)
+    is_last = len(rows) < PAGE and (rows or not view.offset)  # which tells the total without another search
+    total = view.offset + len(rows) if is_last else index.count(view.filters)
     if not rows and total:
         view = replace(view, offset=(total - 1) // PAGE * PAGE)
         rows = index.page(view.filters, view.sort, view.offset, PAGE)
