@@ -10,6 +10,7 @@ import pytest
 
 from core import api
 from tests.support.finished import finished_run
+from tests.support.peers import import_ranx
 from tests.support.shell import Shell
 
 CUTOFFS = (1, 5, 10)
@@ -44,7 +45,7 @@ def test_ir_measures_computes_our_means(exported: Exported) -> None:
 
 
 def test_ranx_computes_our_means(exported: Exported, tmp_path: Path) -> None:
-    ranx = pytest.importorskip("ranx")
+    ranx = import_ranx()
     qrels = ranx.Qrels.from_file(str(tmp_path / "trec" / "qrels.txt"), kind="trec")
     for name in exported.runs:
         found = ranx.Run.from_file(str(tmp_path / "trec" / f"{name}.run"), kind="trec")

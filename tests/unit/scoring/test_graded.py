@@ -14,6 +14,7 @@ from core.scoring.graded import GradedAnswer, grade, graded_board
 from core.scoring.graded_records import GradedQuery, Why
 from core.scoring.records import Status
 from core.scoring.reduction import count_tokens, reduction
+from tests.support.peers import import_ranx
 
 GRADES = {"a": 3, "b": 1, "c": 0, "d": 0, "e": 2}
 
@@ -116,7 +117,7 @@ def test_ir_measures_says_the_same(grades: dict[str, int], ranked: list[str]) ->
 )
 @settings(max_examples=30, deadline=None)
 def test_ranx_says_the_same(grades: dict[str, int], ranked: list[str]) -> None:
-    ranx = pytest.importorskip("ranx")
+    ranx = import_ranx()
     query = answered(*ranked, grades=grades)
     judged = {module: grade for module, grade in grades.items() if grade}
     if not judged:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import pytrec_eval
@@ -23,6 +23,7 @@ from core.scoring.metrics import (
     reciprocal_rank_at_k,
     relevant_items,
 )
+from tests.support.peers import import_ranx
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 100)
 NAMES = [f"d{number}" for number in range(40)]
@@ -91,9 +92,8 @@ def _random_queries(count: int) -> dict[str, Judged]:
     return found
 
 
-@pytest.mark.filterwarnings("ignore")  # numba compiles ranx on its first use and warns of its own casts
 def test_metrics_agree_with_ranx() -> None:
-    ranx: Any = pytest.importorskip("ranx", reason="ranx cannot be imported here", exc_type=ImportError)
+    ranx = import_ranx()
     judged = _random_queries(300)
     ours: dict[str, Callable[[Judged, int], float]] = {
         "hit_rate": lambda query, k: relevant_metric(hit_at_k, query, k),
