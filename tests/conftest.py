@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,13 @@ def _own_machine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(machine.VARIABLE, f"boresight-test-{os.getpid()}")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _heeded_signals() -> None:
+    """Heed what a shell has ignored where it starts the tests behind `&`, as processes inherit it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

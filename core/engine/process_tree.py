@@ -28,6 +28,10 @@ PAGE = resource.getpagesize()
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 FILE_LIMITS = resource.getrlimit(resource.RLIMIT_NOFILE)  # the engine's, which every child gets back
+# What the supervisor or Python changes, and what whoever started it had ignored, as a shell does behind `&`.
+CHANGED_SIGNALS = {signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ} | {
+    number for number in signal.valid_signals() if signal.getsignal(number) == signal.SIG_IGN
+}
 LIBC = ctypes.CDLL(None)
 START = mmap.mmap(-1, 8)  # shared with each child, which stamps its exec here without waking this process
 
@@ -290,7 +294,7 @@ def _become(step: dict[str, Any], name: str, parent: int, files: tuple[int, int,
     if os.getppid() != parent:
         os._exit(127)
     signal.set_wakeup_fd(-1)
-    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
+    for number in CHANGED_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     resource.setrlimit(resource.RLIMIT_NOFILE, FILE_LIMITS)

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 count, ids, mode = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -28,7 +29,8 @@ for _ in range(count):
 for pid in started:
     os.waitpid(pid, 0)
 if mode == "leave":
-    while len(open(ids).readlines()) < count:
+    written = Path(ids)
+    while not written.exists() or len(written.read_text().splitlines()) < count:
         time.sleep(0.01)
     sys.exit(0)
 time.sleep(1000)

@@ -2,11 +2,13 @@
 
 import asyncio
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -153,6 +155,15 @@ async def test_a_command_sees_only_its_own_environment_and_the_marker(
     assert names == {b"PATH", b"A", b"BORESIGHT_OPERATION"}
 
 
+@pytest.fixture
+def _ignored_quit() -> Iterator[None]:
+    """Ignore a signal, as what a shell starts behind `&` does."""
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGQUIT, before)
+
+
+@pytest.mark.usefixtures("_ignored_quit")
 async def test_a_command_has_only_its_three_descriptors_and_default_signals(stand: Stand) -> None:
     await stand.run("sh", "-c", "ls /proc/self/fd; grep -E 'Sig(Ign|Blk)' /proc/self/status")
 
