@@ -15,7 +15,7 @@ from core.banks.known_target import derive_all, write_bank
 from core.banks.reading import decode_bank
 from core.campaign.depth import DEEPEST, SECONDS_FOR_INDEXING, depth_for, estimated_units, fitted
 from core.campaign.document import without_none
-from core.campaign.folder import keep_out_of_git
+from core.campaign.folder import next_run
 from core.campaign.jobs import create_retrievers, ready_controls
 from core.campaign.manifest import read_models
 from core.durable import write_durably
@@ -23,6 +23,7 @@ from core.errors import InputError
 from core.git import top_level
 from core.repositories import RepositoryEntry, pinned
 from core.samples import CANDIDATES, GRADED, make_sample_repository
+from core.text import printable
 
 LARGEST_BANK = 60  # cases; six operations each, some ten seconds in all
 FEWEST_PER_INTENT = 5
@@ -120,17 +121,14 @@ def _write_campaign(entry: RepositoryEntry, bank: Path, max_tokens: int, name: s
 
 
 def next_folder(folder: Path) -> Path:
-    """Return `runs/quickstart/NUMBER` with the next free number; the folder is made."""
-    parent = folder / "runs" / "quickstart"
+    """Make and return `runs/quickstart/NUMBER` with the next free number; raises InputError."""
+    new = next_run(folder, "quickstart")
     try:
-        parent.mkdir(parents=True, exist_ok=True)
-        taken = [int(child.name) for child in parent.iterdir() if child.name.isdecimal()]
-        keep_out_of_git(parent.parent)
-        new = parent / f"{max(taken, default=0) + 1:03d}"
         new.mkdir(mode=0o700)
     except OSError as error:
         raise InputError(
-            f"{parent}: cannot be written: {error.strerror or error}; make room, or name another --output"
+            f"{printable(str(new))}: cannot be made: {error.strerror or error}; "
+            "make room, or name another --output"
         ) from None
     return new
 

@@ -74,5 +74,5 @@ def test_runs_are_numbered_and_an_unwritable_folder_is_refused(tmp_path: Path) -
     assert quickstart.next_folder(tmp_path) == tmp_path / "runs/quickstart/001"
     assert quickstart.next_folder(tmp_path) == tmp_path / "runs/quickstart/002"
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="another --output"):
+    with pytest.raises(InputError, match="new runs go here, but it cannot be written"):
         quickstart.next_folder(tmp_path / "file")
