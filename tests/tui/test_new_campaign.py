@@ -153,9 +153,26 @@ async def test_a_bank_that_exists_is_taken(tmp_path: Path, size: tuple[int, int]
     async with opened(scene.repository.path, size) as (pilot, app, screen):
         field(screen, "bank").value = "../nothing.jsonl"
         await until(pilot, lambda: "cannot read the bank" in said(screen, "bank"))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.focused is field(screen, "bank"))
+        assert not (scene.repository.path / "campaigns").exists()
         field(screen, "bank").value = "../store.jsonl"
         await until(pilot, lambda: "8 cases about store" in said(screen, "bank"))
         await until(pilot, lambda: field(screen, "name").value == "store")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, ManifestScreen) and "ready to run" in shown(app))
+        path = scene.repository.path / "campaigns" / "store" / "campaign.toml"
+        assert api.read_campaign(path).cases.resolve() == scene.cases
+
+
+@sizes
+async def test_what_is_typed_last_is_looked_at_before_a_campaign_is_made_of_it(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    scene: Scene = make_scene(tmp_path)
+    async with opened(scene.repository.path, size) as (pilot, app, screen):
+        await until(pilot, lambda: field(screen, "name").value == "store")
+        field(screen, "bank").value = "../store.jsonl"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ManifestScreen) and "ready to run" in shown(app))
         path = scene.repository.path / "campaigns" / "store" / "campaign.toml"

@@ -20,8 +20,9 @@ PRESELECTED = 3  # of the built-in candidates
 
 
 class Look(NamedTuple):
-    """What was found at the repository and the bank that are typed."""
+    """What was found at the repository and the bank that are typed as `places`."""
 
+    places: tuple[str, ...] = ()
     yields: Yields | None = None
     bank: Bank | None = None
     root: Path | None = None

@@ -11,13 +11,11 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Label, SelectionList, Static
 from textual.worker import get_current_worker
 
-from core import api
-from core.banks.case import INTENTS, Bank
+from core.banks.case import INTENTS
 from core.campaign.starting import (
     NewCampaign,
     Preset,
@@ -28,24 +26,20 @@ from core.campaign.starting import (
     name_fault,
     presets,
 )
-from core.campaign.yields import find_yields, suggest
-from core.errors import BoresightError, InputError, StoppedError
-from core.git import top_level
+from core.campaign.yields import suggest
+from core.errors import InputError
 from core.text import printable
 from tui.editing import choices, questions
 from tui.editing.choices import Look
-from tui.screens.base import BoresightScreen
+from tui.editing.places import PlacesScreen
 from tui.screens.folders import FolderDialog
-from tui.text import safe, safe_lines
+from tui.text import safe
 from tui.widgets.key_footer import KeyFooter
 from tui.widgets.path_input import PathInput
 from tui.widgets.plain_input import PlainInput
 from tui.widgets.tick import Tick
 from tui.widgets.tick_list import TickList
 from tui.widgets.title_bar import TitleBar
-
-DEBOUNCE_S = 0.4
-TOLD_EVERY = 50  # files
 
 
 class Created(NamedTuple):
@@ -55,7 +49,7 @@ class Created(NamedTuple):
     run: bool = False
 
 
-class NewCampaignScreen(BoresightScreen[Created | None]):
+class NewCampaignScreen(PlacesScreen[Created | None]):
     """The choices of a new campaign; answers with the file that was made."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -77,14 +71,9 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
     )
 
     def __init__(self, folder: Path) -> None:
-        super().__init__()
-        self.folder = folder
-        self._given: dict[str, Path] = {printable(str(folder)): folder}  # paths by how they are shown
-        self._look = Look()
+        super().__init__(folder)
         self._presets: tuple[Preset, ...] = ()
         self._own_name = ""  # the name that was proposed, as long as nobody typed another
-        self._looked_at: tuple[str, ...] = ()
-        self._timer: Timer | None = None
         self._busy = False
         self._proposed: dict[str, object] = {}  # by choice, what stood there before anybody chose
 
@@ -122,81 +111,8 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
         self.find_presets()
         self.look()
 
-    # Looking
-
-    @on(Input.Changed, "#new-repository")
-    @on(Input.Changed, "#new-bank")
-    def _place_changed(self) -> None:
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(DEBOUNCE_S, self._look_soon)
-
-    def _look_soon(self) -> None:
-        """Look where something else is typed than was looked at: looking again would undo choices."""
-        if self._typed_places() != self._looked_at:
-            self.look()
-
-    def _typed_places(self) -> tuple[str, ...]:
-        return tuple(self.query_one(f"#new-{name}", Input).value.strip() for name in ("repository", "bank"))
-
-    @work(thread=True, exclusive=True, group="look", exit_on_error=False)
-    def look(self) -> None:
-        """Look at the repository and the bank that are typed."""
-        worker = get_current_worker()
-        self._looked_at = self._typed_places()
-
-        def tell(widget: str, text: str, wrong: bool = False) -> None:
-            if not worker.is_cancelled:
-                self.app.call_from_thread(self.tell, widget, text, wrong)
-
-        def on_file(done: int, total: int) -> None:
-            if worker.is_cancelled:
-                raise StoppedError("another repository was named")
-            if done % TOLD_EVERY == 0:
-                tell("told-repository", f"reading {done:,} of {total:,} files …")
-
-        bank = self._look_at_bank(tell)
-        try:
-            yields, root = None, None
-            if bank is None:
-                yields = find_yields(self._path("#new-repository"), on_file=on_file)
-                root = yields.entry.path
-            else:
-                root = top_level(self._path("#new-repository"))
-            look = Look(yields, bank, root)
-        except StoppedError:
-            return
-        except (BoresightError, OSError) as error:
-            tell("told-repository", str(error), True)
-            look = Look(None, bank, None)
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self.show_look, look)
-
-    def _look_at_bank(self, say: Callable[..., None]) -> Bank | None:
-        text = self.query_one("#new-bank", Input).value.strip()
-        if not text:
-            say("told-bank", "")
-            return None
-        try:
-            bank = api.read_bank(self._path("#new-bank"))
-        except BoresightError as error:
-            say("told-bank", str(error), True)
-            return None
-        say("told-bank", choices.bank_words(bank))
-        return bank
-
-    def _path(self, selector: str) -> Path:
-        text = self.query_one(selector, Input).value.strip()
-        if text in self._given:
-            return self._given[text]
-        try:
-            return self.folder / Path(text).expanduser()
-        except RuntimeError:  # `~nobody` has no home
-            return self.folder / text
-
     def show_look(self, look: Look) -> None:
         """Show what was found, with sensible choices."""
-        self._look = look
         ticks = self.query_one("#new-intents", TickList)
         ticks.clear_options()
         if look.yields is not None:
@@ -261,16 +177,16 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
 
     def _tell_each(self) -> None:
         fault = self._amount_fault()
-        yields = self._look.yields
+        yields = self.found.yields
         if fault is not None:
             self.tell("told-each", fault, True)
         elif yields is not None:
             self.tell("told-each", choices.amount_words(yields, self._intents(), self._each()))
         else:
-            self.tell("told-each", "the bank says it" if self._look.bank is not None else "")
+            self.tell("told-each", "the bank says it" if self.found.bank is not None else "")
 
     def _amount_fault(self) -> str | None:
-        yields = self._look.yields
+        yields = self.found.yields
         return None if yields is None else choices.amount_fault(yields, self._intents(), self._each())
 
     def _intents(self) -> tuple[str, ...]:
@@ -280,13 +196,6 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
     def _each(self) -> int:
         text = self.query_one("#new-each", Input).value
         return int(text) if text.isdecimal() and len(text) < 10 else 0
-
-    def tell(self, widget: str, text: str, wrong: bool = False) -> None:
-        """Say something below a choice."""
-        told = self.query_one(f"#{widget}", Static)
-        told.update(safe_lines(f"✖ {text}" if wrong else text))
-        told.set_class(wrong, "-wrong")
-        told.display = bool(text)
 
     # What was chosen
 
@@ -330,8 +239,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
 
         def chosen(path: Path | None) -> None:
             if path is not None:
-                self._given[_shown(path)] = path
-                self.query_one("#new-repository", Input).value = _shown(path)
+                self.give("#new-repository", path)
 
         self.app.push_screen(FolderDialog("The repository's folder", start), chosen)
 
@@ -373,10 +281,15 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
 
     async def _asked(self) -> NewCampaign | None:
         """Return what is chosen, None where something is wrong, which is then told at its place."""
-        look = self._look
+        look = await self.seen(
+            lambda: self.tell("told-name", "looking at the repository and the bank first …")
+        )
         chosen = self._chosen()
         name = self.query_one("#new-name", Input).value.strip()
-        if look.yields is None and look.bank is None:
+        self._tell_name(name)
+        if look.bank is None and self.query_one("#new-bank", Input).value.strip():
+            self._point("#new-bank", "told-bank", None)
+        elif look.yields is None and look.bank is None:
             self._point("#new-repository", "told-repository", None)
         elif fault := self._amount_fault():
             self._point("#new-each", "told-each", fault)
@@ -401,7 +314,7 @@ class NewCampaignScreen(BoresightScreen[Created | None]):
                 self._point("#new-repository", "told-repository", str(error))
                 return None
             repositories = tuple(entry.model_copy(update={"private": private}) for entry in found)
-            return NewCampaign(name, repositories, candidates, baseline, bank=self._path("#new-bank"))
+            return NewCampaign(name, repositories, candidates, baseline, bank=self.path("#new-bank"))
         if look.yields is None:
             return None
         entry = look.yields.entry.model_copy(update={"private": private})
