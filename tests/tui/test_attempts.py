@@ -25,11 +25,12 @@ from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock, is_held
 from tests.support.campaigns import campaign, fake, make_scene, run_new
 from tests.support.screens import SIZES, shown, until
-from tests.unit.browse.runs import EMPTY_RANKING, add_attempt, primaries, varied_run
+from tests.unit.browse.runs import EMPTY_RANKING, add_attempt, narrate, primaries, varied_run
 from tui.app import BoresightApp
 from tui.attempts.text import branch_content
 from tui.navigation import FixAndContinue, RetryRun, ShowAttempts
-from tui.screens.attempts import AttemptsScreen
+from tui.screens import live_index
+from tui.screens.attempts import NEWER, AttemptsScreen
 from tui.screens.dialogs import ChoiceDialog, TextDialog
 from tui.screens.pager import PagerScreen
 from tui.widgets.attempt_panel import AttemptPanel
@@ -306,6 +307,38 @@ async def test_a_retry_runs_in_a_process_of_its_own_and_is_watched(
         await until(pilot, lambda: not is_held(RunLayout(run).lock), 60)
     others = [failure.operation for failure in api.failures(run) if failure.operation != operation]
     assert others and all(RunLayout(run).attempts(other) == (1,) for other in others)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_head_keeps_up_with_a_run_that_goes_on_and_says_when_the_tree_does_not(
+    run: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_index, "LIVE_SECONDS", 0.1)
+    monkeypatch.setattr(live_index, "REST", 0)
+    operation = primaries(run, "a")[0]
+    shutil.rmtree(RunLayout(run).operation(operation))
+    lock = RunLock(RunLayout(run).lock)
+    lock.acquire()
+    shown_run = Shown(run)
+    async with shown_run.app.run_test(size=size) as pilot:
+        await shown_run.ready(pilot, "● being written")
+        failed, tree = failures_told(shown_run), labels(shown_run)
+        assert NEWER not in shown_run.head()
+        await asyncio.to_thread(add_attempt, run, operation, Validation("failed", "timeout"))
+        narrate(run)
+        lock.release()  # it ends at once, so that no look falls between
+        await until(pilot, lambda: failures_told(shown_run) == failed + 1)
+        assert NEWER in shown_run.head() and "being written" not in shown_run.head()
+        assert labels(shown_run) == tree
+        await pilot.press("f5")
+        await until(pilot, lambda: labels(shown_run) != tree)
+        assert NEWER not in shown_run.head()
+
+
+def failures_told(shown_run: Shown) -> int:
+    """Return how many failures the head tells."""
+    found = re.search(r"(\d+) failed", shown_run.head())
+    return int(found[1]) if found else 0
 
 
 @pytest.mark.parametrize("size", SIZES)

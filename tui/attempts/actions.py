@@ -18,12 +18,12 @@ from tui.attempts.retrying import RetryOffer, retry_offer
 from tui.attempts.text import Seen, copied_command, size_of
 from tui.navigation import FixAndContinue, RetryRun, ShowFile
 from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
-from tui.screens.run_screen import RunScreen
+from tui.screens.live_index import LiveIndexScreen
 from tui.text import facts, safe
 from tui.widgets.attempt_tree import AttemptTree
 
 
-class AttemptActions(RunScreen):
+class AttemptActions(LiveIndexScreen):
     """A screen with a tree of attempts, one of which is seen."""
 
     def __init__(self, run: Path) -> None:
@@ -35,13 +35,14 @@ class AttemptActions(RunScreen):
     def _tree(self) -> AttemptTree:
         return self.query_one(AttemptTree)
 
-    def _tell(self, text: str) -> None:
-        self.query_one("#attempts-head", Static).update(facts(text.split(APART), self.size.width - 2, APART))
+    def tell(self, words: str) -> None:
+        """Say of the run how it stands, or what goes on."""
+        self.query_one("#attempts-head", Static).update(facts(words.split(APART), self.size.width - 2, APART))
 
     def _hint(self, text: str) -> None:
         self.app.notify(safe(text, 300).plain, markup=False, severity="warning")
 
-    def _index_refused(self, error: BoresightError) -> None:
+    def question_failed(self, error: BoresightError) -> None:
         """Say why the index does not answer, after it was opened again."""
         if not self.reopen(error):
             self.app.push_screen(TextDialog("Not shown", str(error)))
@@ -109,7 +110,7 @@ class AttemptActions(RunScreen):
         """Find out what a retry of the branch would do, then ask."""
         branch = self._tree.chosen
         if branch is not None and self.index is not None:
-            self._tell("finding out whether a retry would be accepted…")
+            self.tell("finding out whether a retry would be accepted…")
             self.offer_retry(self.index, branch)
 
     @work(thread=True, exclusive=True, group="retry", exit_on_error=False)
@@ -120,10 +121,10 @@ class AttemptActions(RunScreen):
             offer = retry_offer(self.run_path, index, branch)
             head = head_of_run(index, self._view)
         except BoresightError as error:
-            self.app.call_from_thread(self._index_refused, error)
+            self.app.call_from_thread(self.question_failed, error)
             return
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._tell, head)
+            self.app.call_from_thread(self.tell, head)
             self.app.call_from_thread(self._ask_retry, offer)
 
     def _ask_retry(self, offer: RetryOffer) -> None:

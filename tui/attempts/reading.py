@@ -52,7 +52,7 @@ def head_of_run(index: RunIndex, view: View) -> str:
         f"{'✖ ' if failed else ''}{failed_words(failed + unasked, unasked)}",
         f"≠ {changed:,} changed" if changed else "",
         f"{missing - unasked:,} without a result" if missing > unasked else "",
-        "● being written: f5 looks again" if is_executed(index.record.layout.lock) else "",
+        "● being written" if is_executed(index.record.layout.lock) else "",
         "failures alone" if view.only_failures else "",
         f"filter {view.text!r}" if view.text else "",
         SORTS[view.sort] if view.sort != "status" else "",

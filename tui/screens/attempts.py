@@ -24,6 +24,7 @@ from core.errors import BoresightError, StoppedError
 from core.run.layout import Operation
 from tui.attempts.actions import AttemptActions
 from tui.attempts.reading import (
+    APART,
     EXPORTED,
     asked_branches,
     compared,
@@ -39,6 +40,7 @@ from tui.widgets.attempt_tree import AttemptTree
 from tui.widgets.key_footer import KeyFooter
 from tui.widgets.title_bar import TitleBar
 
+NEWER = "↻ more has come: f5 shows it"
 SETTLE_SECONDS = 0.08  # the cursor rests this long before evidence is read
 
 
@@ -116,28 +118,47 @@ class AttemptsScreen(AttemptActions):
 
     def index_progress(self, done: int, total: int) -> None:
         """Say how far the evidence is read."""
-        self._tell(f"reading evidence: {done:,} of {total:,} operations")
+        self.tell(f"reading evidence: {done:,} of {total:,} operations")
 
     def index_ready(self, index: RunIndex) -> None:
         """Build the tree."""
         self.build(index)
 
-    def index_failed(self, error: BoresightError) -> None:
-        """Say why there is nothing to see."""
-        self._tell("the run cannot be read")
-        super().index_failed(error)
+    def index_refreshed(self) -> None:
+        """Say how the run stands now; the tree stays under the cursor as it is until it is asked for anew."""
+        if self.index is not None:
+            self.count(self.index)
+
+    @work(thread=True, exclusive=True, group="count", exit_on_error=False)
+    def count(self, index: RunIndex) -> None:
+        """Find what the head says, and whether the tree is behind it."""
+        worker, view = get_current_worker(), self._view
+        try:
+            tops, head = self._look_into(index)
+        except BoresightError as error:
+            self.app.call_from_thread(self.question_failed, error)
+            return
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._counted, view, tops, head)
+
+    def _counted(self, view: View, tops: tuple[Branch, ...], head: str) -> None:
+        if view == self._view:
+            self.tell(head if tops == self._tops else f"{head}{APART}{NEWER}")
+
+    def _look_into(self, index: RunIndex) -> tuple[tuple[Branch, ...], str]:
+        tops = top_branches(index, self._view)
+        if self._asked_for is not None:
+            tops = (*asked_branches(index, self._asked_for), *tops)
+        return tops, head_of_run(index, self._view)
 
     @work(thread=True, exclusive=True, group="build", exit_on_error=False)
     def build(self, index: RunIndex) -> None:
         """Find the topmost branches and what the head says."""
         worker = get_current_worker()
         try:
-            tops = top_branches(index, self._view)
-            if self._asked_for is not None:
-                tops = (*asked_branches(index, self._asked_for), *tops)
-            head = head_of_run(index, self._view)
+            tops, head = self._look_into(index)
         except BoresightError as error:
-            self.app.call_from_thread(self._index_refused, error)
+            self.app.call_from_thread(self.question_failed, error)
             return
         if not worker.is_cancelled:
             self.app.call_from_thread(self._built, tops, head)
@@ -148,7 +169,7 @@ class AttemptsScreen(AttemptActions):
             tree.opened.add(tops[0].key)  # the first look goes to the most frequent failure
         self.index_answered()
         self._tops = tops
-        self._tell(head)
+        self.tell(head)
         tree.rebuild(tops)
         if not tops:
             self._show_nothing()
@@ -173,7 +194,7 @@ class AttemptsScreen(AttemptActions):
         try:
             found = branches_of(index, branch, self._view)
         except BoresightError as error:
-            self.app.call_from_thread(self._index_refused, error)
+            self.app.call_from_thread(self.question_failed, error)
             return
         if not worker.is_cancelled:
             self.app.call_from_thread(self._tree.fill, node, found)
@@ -246,7 +267,7 @@ class AttemptsScreen(AttemptActions):
         except StoppedError:
             return
         except BoresightError as error:
-            self.app.call_from_thread(self._index_refused, error)
+            self.app.call_from_thread(self.question_failed, error)
             return
         self.app.call_from_thread(self.build, index)
 
@@ -289,7 +310,7 @@ class AttemptsScreen(AttemptActions):
 
     def action_refresh(self) -> None:
         """Read what is new of the run."""
-        self._tell("looking again…")
+        self.tell("looking again…")
         self.open_index()
 
     def on_screen_resume(self) -> None:

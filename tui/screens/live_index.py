@@ -22,6 +22,7 @@ class LiveIndexScreen(RunScreen):
 
     _next_look = 0.0  # by the monotonic clock
     _is_looking = False
+    _was_live = True  # when it was last looked at, so that its end is seen too
 
     def on_mount(self) -> None:
         """Look at a live run now and then."""
@@ -54,9 +55,11 @@ class LiveIndexScreen(RunScreen):
     def _look(self, index: RunIndex) -> None:
         worker, started = get_current_worker(), time.monotonic()
         try:
-            if is_executed(RunLayout(self.run_path).lock):
+            is_live = is_executed(RunLayout(self.run_path).lock)
+            if is_live or self._was_live:
                 index.refresh(None, is_cancelled=lambda: worker.is_cancelled)
                 if not worker.is_cancelled:
+                    self._was_live = is_live
                     self.app.call_from_thread(self.index_refreshed)
         except BoresightError:
             return  # the next question tells
