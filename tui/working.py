@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from textual import work
+from textual.screen import Screen
 
 from core import api
 from core.campaign.duplicate import draft_for_bank, duplicate_campaign, duplicate_frozen
@@ -62,11 +64,12 @@ class WorkingApp(OutwardApp):
         with self._told(f"{manifest.name} was not run"), self._once(manifest) as first:
             if not first:
                 return
+            asked_from = self._in_view()
             self.call_from_thread(self.tell, f"{manifest.name}: checking its bank and freezing its sources")
             campaign = api.read_campaign(manifest)
             opened = api.create_run(campaign, next_run(self.folder, campaign.name), reuse=reuse)
             taken = opened.taken_over
-            self._host(opened)
+            self._host(opened, asked_from)
             if taken is not None:
                 self.call_from_thread(
                     self.tell, f"{taken.taken} of {taken.planned} results taken over from {taken.source.name}"
@@ -77,8 +80,9 @@ class WorkingApp(OutwardApp):
         """Give a run a host process again, and watch it; `only` limits new attempts to these operations."""
         with self._told(f"{run.name} was not resumed"), self._once(run) as first:
             if first:
+                asked_from = self._in_view()
                 self.call_from_thread(self.tell, f"{run.name}: verifying what it holds, then it goes on")
-                self._host(api.reopen_run(run, only=only))
+                self._host(api.reopen_run(run, only=only), asked_from)
 
     @work(thread=True, group="begin", exit_on_error=False)
     def retry_failed(self, run: Path) -> None:
@@ -86,27 +90,36 @@ class WorkingApp(OutwardApp):
         with self._told(f"{run.name} was not tried again"), self._once(run) as first:
             if not first:
                 return
+            asked_from = self._in_view()
             self.call_from_thread(self.tell, f"{run.name}: looking for what failed, to try it again")
             failed = frozenset(failure.operation for failure in api.failures(run))
             if failed:
-                self._host(api.reopen_run(run, only=failed))
+                self._host(api.reopen_run(run, only=failed), asked_from)
             else:
                 self.call_from_thread(self.tell, f"{run.name}: no operation has failed")
 
-    def _host(self, opened: api.OpenRun) -> None:
+    def _host(self, opened: api.OpenRun, asked_from: Screen[Any]) -> None:
         root = opened.layout.root
         try:
             api.detach(opened)
         except BaseException:
             opened.close()
             raise
-        self.call_from_thread(self._hosted, root)
+        self.call_from_thread(self._hosted, root, asked_from)
 
-    def _hosted(self, run: Path) -> None:
+    def _hosted(self, run: Path, asked_from: Screen[Any]) -> None:
+        """Watch a run that was begun, unless the person has turned to something else meanwhile."""
         self.started.add(run)
         self.begun += 1
         self.changed()
-        self.post_message(navigation.ShowMonitor(run))
+        if self._in_view() is asked_from:
+            self.post_message(navigation.ShowMonitor(run))
+        else:
+            self.tell(f"{run.name} is under way: 1 shows it among the others")
+
+    def _in_view(self) -> Screen[Any]:
+        """Return the uppermost screen that is no dialog."""
+        return next(screen for screen in reversed(self.screen_stack) if not screen.is_modal)
 
     @work(thread=True, group="work", exit_on_error=False)
     def steer(self, run: Path, word: str, said: str) -> None:
@@ -125,11 +138,12 @@ class WorkingApp(OutwardApp):
             if not first:
                 return
             demand_ready()
+            asked_from = self._in_view()
             self.call_from_thread(self.tell, "Making the sample's repository, bank and campaign")
             with _made_or_gone(next_folder(self.folder)) as inputs:
                 campaign = write_inputs(choose(self.folder, inputs, sample=True), inputs)
                 opened = api.create_run(api.read_campaign(campaign), inputs / "run")
-            self._host(opened)
+            self._host(opened, asked_from)
 
     @work(thread=True, group="work", exit_on_error=False)
     def rescore(self, run: Path) -> None:

@@ -205,7 +205,7 @@ async def test_quitting_while_a_run_is_begun_waits_and_asks_then(
             await pilot.press("q")
             await pilot.pause(0.3)
             assert isinstance(app.screen, CampaignsScreen)
-            app._hosted(engine.run)
+            app._hosted(engine.run, app.screen)
             app.beginning.clear()
             await until(pilot, lambda: "is going" in shown(app) and "Keep running" in shown(app))
 

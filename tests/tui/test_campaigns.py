@@ -302,6 +302,33 @@ async def test_an_interrupted_run_is_resumed(
         assert [opened.layout.root for opened in hosted] == [engine.run, engine.run]
 
 
+async def test_who_turned_to_something_else_is_not_taken_to_the_run_that_was_begun(
+    tmp_path: Path, asked: list[Show], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_beginning, may_begin = threading.Event(), threading.Event()
+
+    def late(opened: api.OpenRun) -> int:
+        is_beginning.set()
+        assert may_begin.wait(20)
+        opened.close()
+        return 1
+
+    monkeypatch.setattr(api, "detach", late)
+    with playing(tmp_path) as engine:
+        engine.begin()
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app))
+        await pilot.press("r")
+        await until(pilot, is_beginning.is_set)
+        await pilot.press("a")
+        await until(pilot, lambda: asked == [ShowAttempts(engine.run)])
+        may_begin.set()
+        await until(pilot, lambda: any("is under way" in said.message for said in app._notifications))
+        await pilot.pause()
+        assert engine.run in app.started and asked == [ShowAttempts(engine.run)]
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_waiting_run_is_watched_let_run_beside_or_stopped(
     tmp_path: Path, size: tuple[int, int]

@@ -128,6 +128,8 @@ class CaseScreen(BoresightScreen[None]):
 
     def _tell_failure(self, error: BoresightError) -> None:
         """Say why the case cannot be read; the list opens the index again, where that is what failed."""
+        if self.view is None:
+            self.query_one("#case-head", Static).update("the case cannot be shown; esc goes back to the list")
         self.app.push_screen(TextDialog("The case cannot be shown", str(error)))
 
     def show_case(self, detail: CaseDetail, view: CaseView, position: int | None) -> None:
