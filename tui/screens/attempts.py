@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar, get_args
 
@@ -124,44 +125,45 @@ class AttemptsScreen(AttemptActions):
         """Build the tree."""
         self.build(index)
 
+    def index_failed(self, error: BoresightError) -> None:
+        """Say why there is nothing to see."""
+        super().index_failed(error)
+        self.tell("the run cannot be read")
+
     def index_refreshed(self) -> None:
         """Say how the run stands now; the tree stays under the cursor as it is until it is asked for anew."""
         if self.index is not None:
             self.count(self.index)
 
-    @work(thread=True, exclusive=True, group="count", exit_on_error=False)
-    def count(self, index: RunIndex) -> None:
-        """Find what the head says, and whether the tree is behind it."""
-        worker, view = get_current_worker(), self._view
-        try:
-            tops, head = self._look_into(index)
-        except BoresightError as error:
-            self.app.call_from_thread(self.question_failed, error)
-            return
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._counted, view, tops, head)
-
-    def _counted(self, view: View, tops: tuple[Branch, ...], head: str) -> None:
-        if view == self._view:
-            self.tell(head if tops == self._tops else f"{head}{APART}{NEWER}")
-
-    def _look_into(self, index: RunIndex) -> tuple[tuple[Branch, ...], str]:
-        tops = top_branches(index, self._view)
-        if self._asked_for is not None:
-            tops = (*asked_branches(index, self._asked_for), *tops)
-        return tops, head_of_run(index, self._view)
-
     @work(thread=True, exclusive=True, group="build", exit_on_error=False)
     def build(self, index: RunIndex) -> None:
         """Find the topmost branches and what the head says."""
+        self._look_into(index, self._built)
+
+    @work(thread=True, exclusive=True, group="count", exit_on_error=False)
+    def count(self, index: RunIndex) -> None:
+        """Find what the head says, and whether the tree is behind it."""
+        view = self._view
+
+        def counted(tops: tuple[Branch, ...], head: str) -> None:
+            if view == self._view:
+                self.tell(head if tops == self._tops else f"{head}{APART}{NEWER}")
+
+        self._look_into(index, counted)
+
+    def _look_into(self, index: RunIndex, then: Callable[[tuple[Branch, ...], str], None]) -> None:
+        """Ask for the topmost branches and the head; for threads."""
         worker = get_current_worker()
         try:
-            tops, head = self._look_into(index)
+            tops = top_branches(index, self._view)
+            if self._asked_for is not None:
+                tops = (*asked_branches(index, self._asked_for), *tops)
+            head = head_of_run(index, self._view)
         except BoresightError as error:
             self.app.call_from_thread(self.question_failed, error)
             return
         if not worker.is_cancelled:
-            self.app.call_from_thread(self._built, tops, head)
+            self.app.call_from_thread(then, tops, head)
 
     def _built(self, tops: tuple[Branch, ...], head: str) -> None:
         tree = self._tree
