@@ -322,6 +322,7 @@ async def test_the_head_keeps_up_with_a_run_that_goes_on_and_says_when_the_tree_
     shown_run = Shown(run)
     async with shown_run.app.run_test(size=size) as pilot:
         await shown_run.ready(pilot, "● being written")
+        await until(pilot, lambda: "b × store (4)" in labels(shown_run))
         failed, tree = failures_told(shown_run), labels(shown_run)
         assert NEWER not in shown_run.head()
         await asyncio.to_thread(add_attempt, run, operation, Validation("failed", "timeout"))
@@ -331,7 +332,7 @@ async def test_the_head_keeps_up_with_a_run_that_goes_on_and_says_when_the_tree_
         assert NEWER in shown_run.head() and "being written" not in shown_run.head()
         assert labels(shown_run) == tree
         await pilot.press("f5")
-        await until(pilot, lambda: labels(shown_run) != tree)
+        await until(pilot, lambda: labels(shown_run) != tree and "reading" not in labels(shown_run))
         assert NEWER not in shown_run.head()
 
 
