@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Timer
@@ -347,6 +349,8 @@ def open_app(folder: Path, watch: Path | None = None) -> int:
     """
     app = BoresightApp(folder, watch)
     app.ends_by_signals = True
+    if isinstance(sys.__stderr__, io.TextIOWrapper):  # Textual draws on it; a mark that it lacks becomes `?`
+        sys.__stderr__.reconfigure(errors="replace")
     spare_the_collector()
     try:
         code = app.run()

@@ -238,6 +238,15 @@ def test_hostile_settings_are_told_and_harm_nothing(
         assert_unharmed(app)
 
 
+def test_a_terminal_that_is_said_to_be_without_marks_is_drawn_on(
+    hostile: HostileRun, environment: Mapping[str, str]
+) -> None:
+    settings = {**environment, "PYTHONIOENCODING": "ascii"}
+    with TerminalApp(("--folder", str(hostile.folder)), (80, 24), settings) as app:
+        app.wait_for("? interrupted")
+        assert app.leave() == 0, app.tail()
+
+
 def assert_unharmed(app: TerminalApp) -> None:
     told = app.text()
     for word in ("Traceback", "A defect of Boresight", "internal error"):
