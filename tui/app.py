@@ -34,7 +34,7 @@ from tui.screens.dialogs import HelpDialog
 from tui.screens.monitor import MonitorScreen
 from tui.settings import Settings, read_settings, remember, settings_file
 from tui.text import near
-from tui.themes import DARK, THEMES
+from tui.themes import DARK, THEMES, ansi_colours
 from tui.widgets.patient import PatientPalette
 
 _GARBAGE = 20_000  # objects made since the last look at the youngest
@@ -175,6 +175,12 @@ class BoresightApp(LeavingApp):
             problems.append(f"{name}: theme: found {printable(theme, 60)!r}, expected one of {shown}")
         if problems:
             self.call_from_thread(self.tell_error, "Settings", "\n\n".join(problems))
+
+    def watch_theme(self) -> None:
+        """Draw tables and code, which know but the colours that every terminal has, in those of the theme."""
+        theme = self.current_theme
+        if theme in THEMES:
+            self.ansi_theme_dark = self.ansi_theme_light = ansi_colours(theme)
 
     def _theme_chosen(self, theme: Theme) -> None:
         if theme.name != (self.settings.theme or DARK):

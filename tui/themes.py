@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.color import Color
+from rich.terminal_theme import TerminalTheme
 from textual.theme import Theme
 
 DARK, LIGHT, COLOUR_BLIND = "boresight-dark", "boresight-light", "boresight-colour-blind"
@@ -52,3 +54,15 @@ THEMES = (
         dark=True,
     ),
 )
+
+
+def ansi_colours(theme: Theme) -> TerminalTheme:
+    """Return what Rich's `green`, `red`, `yellow` and so on are drawn as: colours of one of our themes."""
+    ground, ink = _rgb(theme.background), _rgb(theme.foreground)
+    named = (theme.error, theme.success, theme.warning, theme.primary, theme.secondary, theme.accent)
+    return TerminalTheme(ground, ink, [ground, *map(_rgb, named), ink])
+
+
+def _rgb(colour: str | None) -> tuple[int, int, int]:
+    red, green, blue = Color.parse(colour or "#000000").get_truecolor()
+    return red, green, blue

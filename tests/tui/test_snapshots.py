@@ -198,11 +198,12 @@ def test_a_run_that_goes_on(scene: Scene, held: None, snap_compare: Compare, siz
     assert _looks_as_before(scene, snap_compare, monitor, size)
 
 
+@pytest.mark.parametrize("view", ["results", "queries", "manifest_as_text"])
 @pytest.mark.parametrize("theme", [LIGHT, COLOUR_BLIND])
-def test_every_theme_but_the_first(scene: Scene, snap_compare: Compare, theme: str) -> None:
+def test_every_theme_but_the_first(scene: Scene, snap_compare: Compare, theme: str, view: str) -> None:
     assert scene.app.theme == DARK
     scene.app.theme = theme
-    assert _looks_as_before(scene, snap_compare, results, SIZES[0])
+    assert _looks_as_before(scene, snap_compare, VIEWS[view], SIZES[0])
 
 
 def _looks_as_before(scene: Scene, compare: Compare, view: View, size: tuple[int, int]) -> bool:

@@ -29,8 +29,12 @@ class TomlArea(TextArea):
         super().__init__(id=widget_id, show_line_numbers=True, soft_wrap=False, tab_behavior="focus")
 
     def on_mount(self) -> None:
-        """Keep the cursor's line in sight where a scrollbar comes to stand on it."""
+        """Keep the cursor's line in sight where a scrollbar comes to stand on it, and colours readable."""
         self.watch(self, "show_horizontal_scrollbar", self._keep_cursor_visible, init=False)
+        self.watch(self.app, "theme", self._take_colours)
+
+    def _take_colours(self) -> None:
+        self.theme = "vscode_dark" if self.app.current_theme.dark else "github_light"
 
     def _keep_cursor_visible(self) -> None:
         self.call_after_refresh(self.scroll_cursor_visible)
