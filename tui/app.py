@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from textual import on, work
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.dom import DOMNode
@@ -117,6 +118,10 @@ class BoresightApp(LeavingApp):
             if signal.getsignal(number) != signal.SIG_IGN:  # as by nohup
                 loop.add_signal_handler(number, self.exit, int(Exit.STOPPED))
         watch_terminal(lambda: loop.call_soon_threadsafe(self.exit, int(Exit.STOPPED)))
+
+    def pop_screen(self) -> AwaitComplete:
+        """Go back; home is never left, however often that is asked for."""
+        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
     def action_command_palette(self) -> None:
         """Open the command palette."""

@@ -9,14 +9,23 @@ import pytest
 from textual.app import App
 from textual.command import CommandPalette
 from textual.events import Paste
-from textual.widgets import Select
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Select
 from textual.widgets.option_list import Option
 
-from tests.support.screens import SIZES, until
+from tests.support.finished import Finished, finished_run
+from tests.support.screens import SIZES, shown, until
 from tui.app import BoresightApp
+from tui.screens.campaigns import CampaignsScreen
+from tui.screens.dialogs import Choice, ChoiceDialog, InputDialog, TextDialog
 from tui.widgets.patient import PatientList, PatientSelect
 from tui.widgets.plain_input import PlainInput
 from tui.widgets.tick_list import TickList
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Finished:
+    return finished_run(tmp_path)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -93,3 +102,71 @@ async def test_a_list_of_ticks_has_a_line_to_tick_once_it_has_the_keys() -> None
         ticks.focus()
         await pilot.press("space")
         await until(pilot, lambda: ticks.selected == ["1"])
+
+
+def write(app: BoresightApp, *keys: str) -> None:
+    """Press keys in one moment, as where one is held down or a line lags."""
+    for key in keys:
+        app.simulate_key(key)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("keys", [("enter", "enter"), ("enter", "escape"), ("escape", "escape", "escape")])
+async def test_a_dialog_is_answered_once(
+    tmp_path: Path, size: tuple[int, int], keys: tuple[str, ...]
+) -> None:
+    app = BoresightApp(tmp_path)
+    answers: list[str | None] = []
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        for dialog in (
+            ChoiceDialog("Sure?", "", (Choice("yes", "Yes"), Choice("no", "No"))),
+            InputDialog("Where?", "a path", "here"),
+            TextDialog("Read", "this"),
+        ):
+            below = list(app.screen_stack)
+            app.push_screen(dialog, answers.append)
+            await until(pilot, lambda: isinstance(app.screen, ModalScreen) and app.focused)
+            write(app, *keys)
+            await until(pilot, lambda: not isinstance(app.screen, ModalScreen))
+            await pilot.pause(0.1)
+            assert list(app.screen_stack) == below
+    expected: dict[tuple[str, ...], list[str | None]] = {("enter", "enter"): ["yes", "here", None]}
+    assert answers == expected.get(keys, [None, None, None])  # esc stands over what is not answered yet
+
+
+@pytest.mark.parametrize("key", ["4", "5", "6"])
+async def test_a_screen_is_left_once_by_a_key_that_comes_twice(finished: Finished, key: str) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=SIZES[0]) as pilot:
+        await until(pilot, lambda: "complete" in shown(app))
+        await pilot.press(key)
+        await until(pilot, lambda: not isinstance(app.screen, CampaignsScreen))
+        write(app, "escape", "escape")
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+        await pilot.pause(0.1)
+        assert app.is_running
+
+
+async def test_what_is_chosen_in_the_palette_twice_at_once_is_done_once(finished: Finished) -> None:
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=SIZES[0]) as pilot:
+        await until(pilot, lambda: "complete" in shown(app))
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: isinstance(app.screen, CommandPalette))
+        await pilot.press(*"keys")
+        await until(pilot, lambda: app.screen.query_one(OptionList).option_count > 0)
+        write(app, "enter", "enter", "enter")
+        await until(pilot, lambda: not isinstance(app.screen, CommandPalette))
+        await pilot.pause(0.2)
+        assert app.is_running and len(app.screen_stack) <= 2
+
+
+async def test_a_list_without_width_has_no_height() -> None:
+    found = PatientList(Option("one"), Option("two"))
+    app: App[Any] = App()
+    async with app.run_test(size=(4, 4)) as pilot:
+        found.styles.padding = (0, 3)
+        await app.mount(found)
+        await pilot.pause()
+        assert found.get_content_height(app.size, app.size, 0) == 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from textual.await_complete import AwaitComplete
 from textual.screen import Screen, ScreenResultType
 from textual.worker import Worker, WorkerState
 
@@ -11,13 +12,32 @@ if TYPE_CHECKING:
     from tui.app import BoresightApp
 
 
-class BoresightScreen(Screen[ScreenResultType]):
+class Once:
+    """Makes a screen go once: keys that came together with the one that it went by do nothing more.
+
+    Textual 8.2 hands them to it all the same, answers again, and takes away whatever is in view by then.
+    """
+
+    def dismiss(self, result: Any = None) -> AwaitComplete:
+        """Go, with an answer."""
+        if not cast("Screen[Any]", self).is_active:
+            return AwaitComplete()
+        gone: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
+        return gone
+
+
+class BoresightScreen(Once, Screen[ScreenResultType]):
     """A screen of this app; it hands on what its workers end with, as they tell only whoever began them."""
 
     @property
     def boresight(self) -> BoresightApp:
         """The app, by its own type."""
         return cast("BoresightApp", self.app)
+
+    def go_back(self) -> None:
+        """Go back one level, once."""
+        if self.is_active:
+            self.app.pop_screen()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Show a defect where it happens; the app stays up."""

@@ -19,6 +19,7 @@ from textual.widgets.option_list import Option
 
 from core.text import printable
 from tui.help_text import Keys, help_parts
+from tui.screens.base import Once
 from tui.text import LINE_LIMIT, safe, safe_lines
 from tui.widgets.patient import PatientList
 from tui.widgets.plain_input import PlainInput
@@ -35,7 +36,7 @@ class Choice(NamedTuple):
     refusal: str | None = None
 
 
-class ReadingDialog(ModalScreen[ScreenResultType]):
+class ReadingDialog(Once, ModalScreen[ScreenResultType]):
     """A dialog whose text and answers share the room that there is, so that as much as can be is seen."""
 
     def on_resize(self) -> None:
@@ -156,7 +157,7 @@ def _in_columns(rows: Sequence[tuple[str, str]], gap: int = 2) -> Table:
     return table
 
 
-class InputDialog(ModalScreen[str | None]):
+class InputDialog(Once, ModalScreen[str | None]):
     """One line to type; answers with it, or with None."""
 
     AUTO_FOCUS = "Input"

@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.visual import VisualType
 from textual.widgets import DirectoryTree, Label
 
+from tui.screens.base import Once
 from tui.text import cell, safe
 
 NAME = 80
@@ -31,7 +32,7 @@ class FolderTree(DirectoryTree):
         return cell(label.plain if isinstance(label, Text) else label, NAME)
 
 
-class FolderDialog(ModalScreen[Path | None]):
+class FolderDialog(Once, ModalScreen[Path | None]):
     """Answers with the folder that was chosen."""
 
     AUTO_FOCUS = "FolderTree"

@@ -43,7 +43,7 @@ class GatesScreen(BoresightScreen[None]):
     """One run held to the floors of a folder, or to the default ones."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "app.pop_screen", "Back", id="gates.back"),
+        Binding("escape", "back", "Back", id="gates.back"),
         Binding("t", "turn", "Other floors", id="gates.floors"),
         Binding("f,slash", "fallen", "Only fallen", id="gates.filter", key_display="f"),
         Binding("s", "sort", "Sort", id="gates.sort"),
@@ -90,6 +90,10 @@ class GatesScreen(BoresightScreen[None]):
         self.action_refresh()
 
     # Reading
+
+    def action_back(self) -> None:
+        """Go back one level."""
+        self.go_back()
 
     def action_refresh(self) -> None:
         """Read the run and the floors again."""

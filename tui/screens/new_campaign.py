@@ -41,6 +41,8 @@ from tui.widgets.tick import Tick
 from tui.widgets.tick_list import TickList
 from tui.widgets.title_bar import TitleBar
 
+AWAY_S = 0.1
+
 
 class Created(NamedTuple):
     """How the page was left: the campaign file, None to write one by hand, and whether to run it now."""
@@ -277,6 +279,8 @@ class NewCampaignScreen(PlacesScreen[Created | None]):
         finally:
             self._busy = False
         self.boresight.changed()
+        while not self.is_active:  # something is read over it
+            await asyncio.sleep(AWAY_S)
         self.dismiss(Created(path, run))
 
     async def _asked(self) -> NewCampaign | None:

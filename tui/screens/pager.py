@@ -309,7 +309,7 @@ class PagerScreen(BoresightScreen[None]):
             self._search = None
             self._tell("search ended")
         else:
-            self.app.pop_screen()
+            self.go_back()
 
 
 def pretty_json(source: Source) -> bytes:

@@ -274,7 +274,7 @@ class ResultsScreen(BoresightScreen[None]):
     def action_back(self) -> None:
         """Take the filter away, or go back one level."""
         if not self.query_one(FilterBar).take_away():
-            self.app.pop_screen()
+            self.go_back()
 
     # What is behind a figure
 

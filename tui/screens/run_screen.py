@@ -88,4 +88,4 @@ class RunScreen(BoresightScreen[None]):
 
     def action_back(self) -> None:
         """Go back one level."""
-        self.app.pop_screen()
+        self.go_back()

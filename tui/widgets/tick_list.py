@@ -7,8 +7,10 @@ from textual.strip import Strip
 from textual.widgets import SelectionList
 from textual.widgets._toggle_button import ToggleButton
 
+from tui.widgets.patient import Narrow
 
-class TickList(SelectionList[str]):
+
+class TickList(Narrow, SelectionList[str]):
     """Several choices, one a line, for short lists."""
 
     def on_focus(self) -> None:
