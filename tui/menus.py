@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 from core import api
-from core.errors import BoresightError, BusyError
+from core.engine.cell import make_cells
+from core.engine.checkpoint import reusable_results
+from core.errors import BoresightError, BusyError, IdentityError
 from tui.runs import UNFINISHED, Row
 from tui.screens.dialogs import Choice
 
@@ -25,6 +27,7 @@ FIX = Choice("fix", "Fix and continue: edit the campaign, keep every success tha
 RETRY = Choice("retry", "Retry failed: new attempts for what failed, nothing else changed")
 REUSE = Choice("reuse", "New run that takes over every success that still holds")
 INSPECT = Choice("attempts", "Inspect failures")
+DIFFERING = Choice("attempts", "Attempts: the evidence that differs stands first")
 SEEN = Choice("monitor", "See how it ran")
 WATCH = Choice("monitor", "Watch it")
 BESIDE = Choice("together", "Run beside it: do not wait; the operations of both are marked as disturbed")
@@ -35,10 +38,21 @@ _CHECKING = threading.Lock()  # a second press waits for the first check, which 
 
 
 class Refusal(NamedTuple):
-    """Why a resume would be refused; `is_busy` where it would not be once another process has ended."""
+    """Why a resume would be refused.
+
+    `busy` will have gone by once another process has ended. Where `evidence` differs from its digest, a new
+    run could not take over from this one either.
+    """
 
     reason: str
-    is_busy: bool = False
+    kind: Literal["identity", "evidence", "busy"] = "identity"
+
+
+class Checked(NamedTuple):
+    """What a resume would come to: why it would be refused, or how many results it would reuse."""
+
+    refusal: Refusal | None = None
+    reusable: int = 0
 
 
 def menu_of(row: Row, refusal: Refusal | None = None) -> Sequence[Choice]:
@@ -61,8 +75,12 @@ def menu_of(row: Row, refusal: Refusal | None = None) -> Sequence[Choice]:
         return (*looking, *keeping)
     if refusal is not None:
         refused = RESUME._replace(refusal=first_reason(refusal.reason))
-        if refusal.is_busy:
+        if refusal.kind == "busy":
             return (*looking, DUPLICATE, *again, FROZEN, refused)
+        if refusal.kind == "evidence":
+            anew = again or (DUPLICATE,)
+            rest = [each for each in (*looking, *keeping) if each not in {ATTEMPTS, *anew}]
+            return (DIFFERING, *anew, *rest, refused)
         return (REUSE, FIX, *looking, *keeping, refused)
     if state == "failed":
         return (INSPECT, FIX, RETRY, RESULTS, QUERIES, SEEN, REPORT, *keeping)
@@ -77,15 +95,24 @@ def first_reason(refusal: str) -> str:
     return f"{reasons[0]}{more}" if reasons else lines[0]
 
 
-def resume_refusal(row: Row) -> Refusal | None:
-    """Return why a resume would be refused, None where it would not be; reads disk."""
+def check_resume(row: Row, is_stopped: Callable[[], bool] = lambda: False) -> Checked:
+    """Return what a resume would come to, by all that it would verify first; reads disk."""
     if row.status is None or row.status.state not in UNFINISHED:
-        return None
+        return Checked()
     try:
-        with _CHECKING, api.reopen_run(row.path, purpose="checking"):  # not taken for an engine meanwhile
-            return None
+        with _CHECKING, api.reopen_run(row.path, purpose="checking") as run:  # not taken for an engine
+            return _check_evidence(run, is_stopped)
     except BoresightError as error:
-        return Refusal(str(error), isinstance(error, BusyError))
+        return Checked(Refusal(str(error), "busy" if isinstance(error, BusyError) else "identity"))
+
+
+def _check_evidence(run: api.OpenRun, is_stopped: Callable[[], bool]) -> Checked:
+    cases = {case.id: case for case in run.bank.cases}
+    try:
+        standing = reusable_results(make_cells(run.record, run.retrievers), run.plan, cases, is_stopped)
+    except IdentityError as error:
+        return Checked(Refusal(str(error), "evidence"))
+    return Checked(reusable=len(standing))
 
 
 def _of_campaign(row: Row) -> Sequence[Choice]:

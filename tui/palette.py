@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui.app import BoresightApp
 
 LIMIT = 120  # hits in all
+_CHECKED = frozenset({"resume", "retry"})  # may be refused, for reasons that are found out first
 CASES = 20  # hits of each run
 RUNS_WITH_CASES = 5  # the current run and the latest others whose index stands
 FEWEST_CHARACTERS = 2  # before cases are searched
@@ -104,7 +105,8 @@ class BoresightProvider(Provider):
         return Command(f"{name} of {shown}", self._posting(asked) if asked is not None else lambda: None)
 
     def _acting(self, row: Row, choice: str) -> Callable[[], object]:
-        return lambda: self.boresight.home.act(row, choice)
+        home = self.boresight.home
+        return lambda: home.act_once_checked(row, choice) if choice in _CHECKED else home.act(row, choice)
 
     def _posting(self, message: Message) -> Callable[[], object]:
         return lambda: self._post(message)

@@ -13,8 +13,8 @@ from textual.widgets import DataTable, OptionList
 from textual.worker import get_current_worker
 
 from tui import navigation
-from tui.menus import NEW, Refusal, menu_of, resume_refusal
-from tui.runs import UNFINISHED, Row, sentence_once_checked
+from tui.menus import NEW, Checked, check_resume, menu_of
+from tui.runs import UNFINISHED, Row, read_row, sentence_once_checked
 from tui.screens.base import BoresightScreen
 from tui.screens.dialogs import Choice, ChoiceDialog, TextDialog
 from tui.text import near
@@ -73,7 +73,9 @@ class RowActions(BoresightScreen[None]):
         self, doing: str, look: Callable[[], Found], then: Callable[[Found], None], row: Row | None = None
     ) -> None:
         """Look at disk, saying so at once, and go on with what was found where that is still wanted."""
-        self.wish = wish = Wish(doing, row.key if row is not None else None, self.app.screen)
+        chosen = self.chosen if self.app.screen is self else None
+        is_chosen = row is not None and chosen is not None and chosen.key == row.key
+        self.wish = wish = Wish(doing, row.key if row is not None and is_chosen else None, self.app.screen)
         if wish.screen is self:
             self.tell_wish()
         else:
@@ -117,19 +119,25 @@ class RowActions(BoresightScreen[None]):
 
     def offer(self, row: Row) -> None:
         """Find out what would be refused, then show the menu."""
-        self._check(row, lambda refusal: self._show_menu(row, refusal))
+        self._check(row, lambda checked: self._show_menu(row, checked))
 
-    def _check(self, row: Row, then: Callable[[Refusal | None], None]) -> None:
-        """Find out whether a resume would be refused, which takes time only where one makes sense."""
+    def _check(self, row: Row, then: Callable[[Checked], None]) -> None:
+        """Find out what a resume would come to, which takes time only where one makes sense."""
         if row.state not in UNFINISHED:
-            then(None)
+            then(Checked())
             return
         doing = f"Looking at whether {row.campaign} {row.path.name} can be resumed … (esc: not now)"
-        self.after(doing, lambda: resume_refusal(row), then, row)
+        self.after(doing, lambda: check_resume(row, self._is_let_be()), then, row)
 
-    def _show_menu(self, row: Row, refusal: Refusal | None) -> None:
+    def _is_let_be(self) -> Callable[[], bool]:
+        """Return what tells a thread that nobody waits any more for what it looks at."""
+        worker = get_current_worker()
+        return lambda: worker.is_cancelled or self.wish is None
+
+    def _show_menu(self, row: Row, checked: Checked) -> None:
+        refusal = checked.refusal
         choices = menu_of(row, refusal)
-        text = sentence_once_checked(row) if refusal is None else refusal.reason
+        text = sentence_once_checked(row, checked.reusable) if refusal is None else refusal.reason
         title = f"{row.campaign}  {near(row.path, self.folder)}".strip()
         if not choices:
             self.app.push_screen(TextDialog(title, row.sentence))
@@ -223,16 +231,33 @@ class RowActions(BoresightScreen[None]):
         elif row.state == "complete":
             self.boresight.tell(f"{row.path.name} is complete: nothing is left to run", warning=True)
         else:
-            self._resume(row)
+            self.act_once_checked(row, "resume")
 
-    def _resume(self, row: Row) -> None:
-        def checked(refusal: Refusal | None) -> None:
-            if refusal is None:
-                self.boresight.resume(row.path)
-            else:
-                self._show_menu(row, refusal)
+    def act_once_checked(self, row: Row, answer: str) -> None:
+        """Resume a run or try what failed again; where that would be refused, say why and offer the rest."""
+        self._check(row, lambda checked: self._act_if_possible(row, answer, checked))
 
-        self._check(row, checked)
+    def _act_if_possible(self, row: Row, answer: str, checked: Checked) -> None:
+        if checked.refusal is None:
+            self.act(row, answer)
+        else:
+            self._show_menu(row, checked)
+
+    def known(self, run: Path) -> Row | None:
+        """Return the row of a run as it was last read, None where it is not listed."""
+        raise NotImplementedError
+
+    def resume_run(self, run: Path) -> None:
+        """Resume a run that another screen shows, whether or not it is listed here."""
+        row = self.known(run)
+        manifest = row.manifest if row is not None else None
+        doing = f"Looking at whether {run.name} can be resumed … (esc: not now)"
+
+        def look() -> tuple[Row, Checked]:
+            read = read_row(run, manifest)
+            return read, check_resume(read, self._is_let_be())
+
+        self.after(doing, look, lambda found: self._act_if_possible(found[0], "resume", found[1]))
 
     def action_new(self) -> None:
         """Offer a new run of the chosen campaign, or a new campaign."""

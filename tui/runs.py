@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core import api
+from core.browse.index import RunIndex
+from core.browse.opening import is_current, is_sound
+from core.browse.operation_queries import OperationFilters
+from core.browse.places import NAME as INDEX_NAME
 from core.campaign.folder import CampaignFound, campaign_found, find_campaign_files
 from core.errors import BoresightError
 from core.regular import read_regular
@@ -40,7 +44,7 @@ class Row(NamedTuple):
     status: api.RunStatus | None
     manifest: CampaignFound | None
     candidates: tuple[str, ...]
-    best: str  # the best candidate against the baseline, from the derived report
+    best: str  # the best candidate against the baseline, from the derived report; or what makes it doubtful
     sentence: str
 
     @property
@@ -73,6 +77,7 @@ class _Read(NamedTuple):
     status: api.RunStatus
     best: str
     candidates: tuple[str, ...]
+    changed: int = 0  # operations whose evidence is known to differ from its digest
 
 
 class Listing:
@@ -133,19 +138,31 @@ class Listing:
     def _run(self, path: Path) -> _Read:
         layout = RunLayout(path)
         executed = is_executed(layout.lock)
-        files = (layout.campaign, layout.plan, layout.events, layout.exit_status, layout.summary)
+        index = path / INDEX_NAME
+        files = (layout.campaign, layout.plan, layout.events, layout.exit_status, index, layout.summary)
         stamp = (executed, *(_stat(file) for file in files))
         known = self._read.get(path)
         if known is not None and known.stamp == stamp and not executed:
             return known
-        try:
-            status = run_status(path, brief=True)
-        except (BoresightError, OSError, ValueError, OverflowError) as error:
-            status = api.RunStatus(path, path.name, None, 0, 0, 0, None, str(error))
+        status = _status(path)
+        changed = 0 if executed else _changed(path)
         same = known is not None and known.stamp[-1] == stamp[-1] and known.stamp[1] == stamp[1]
         if known is not None and same:
-            return _Read(stamp, status, known.best, known.candidates)
-        return _Read(stamp, status, _best(layout), _candidates(layout))
+            return _Read(stamp, status, known.best, known.candidates, changed)
+        return _Read(stamp, status, _best(layout), _candidates(layout), changed)
+
+
+def read_row(run: Path, manifest: CampaignFound | None) -> Row:
+    """Return a run as it is now; reads disk."""
+    layout = RunLayout(run)
+    return _run_row(_Read((), _status(run), _best(layout), _candidates(layout), _changed(run)), manifest)
+
+
+def _status(run: Path) -> api.RunStatus:
+    try:
+        return run_status(run, brief=True)
+    except (BoresightError, OSError, ValueError, OverflowError) as error:
+        return api.RunStatus(run, run.name, None, 0, 0, 0, None, str(error))
 
 
 def _plan_bytes(run: Path) -> int:
@@ -176,8 +193,9 @@ def _run_row(read: _Read, manifest: CampaignFound | None) -> Row:
     """Return the row of a run; `manifest` is of the campaign that has its name."""
     status = read.status
     campaign = status.name if status.state is not None else ""
-    sentence = _sentence(status, read.best)
-    return Row(status.path, campaign, status, manifest, read.candidates, read.best, sentence)
+    best = f"≠ {read.changed:,} changed" if read.changed else read.best
+    sentence = _sentence(status, read.best, read.changed)
+    return Row(status.path, campaign, status, manifest, read.candidates, best, sentence)
 
 
 def _campaign_row(found: CampaignFound, runs: int) -> Row:
@@ -191,10 +209,13 @@ def _campaign_row(found: CampaignFound, runs: int) -> Row:
     return Row(found.path, found.name, None, found, found.candidates, "", sentence)
 
 
-def _sentence(status: api.RunStatus, best: str) -> str:
+def _sentence(status: api.RunStatus, best: str, changed: int) -> str:
     name = _name(status)
     if status.problem:
         return status.problem
+    if changed:
+        which = counted(changed, "operation")
+        return f"{name}: the evidence of {which} has changed since it was recorded; Attempts names it."
     done = f"{status.ended} of {status.planned}"
     left = status.planned - status.accepted
     waiting = f"waits for {status.waits_for}" if status.waits_for else "has not begun its operations yet"
@@ -210,14 +231,14 @@ def _sentence(status: api.RunStatus, best: str) -> str:
     return words.get(str(status.state), f"{name}: {accepted}, {failed_words(status.failed, status.unasked)}.")
 
 
-def sentence_once_checked(row: Row) -> str:
-    """Return what is said of a row once it is known that a resume would not be refused."""
+def sentence_once_checked(row: Row, reusable: int) -> str:
+    """Return what is said of a row once it is known how many results a resume would reuse."""
     status = row.status
     if status is None or status.state != "interrupted":
         return row.sentence
     return (
         f"{_name(status)} was interrupted at {status.ended} of {status.planned}. Resume will reuse "
-        f"{counted(status.accepted, 'verified result')}."
+        f"{counted(reusable, 'verified result')}."
     )
 
 
@@ -237,6 +258,21 @@ def _candidates(layout: RunLayout) -> tuple[str, ...]:
         return read_run(layout.root).candidates
     except (BoresightError, OSError, ValueError):
         return ()
+
+
+def _changed(run: Path) -> int:
+    """Return of how many operations a run's index knows that evidence changed, as far as it is up to date."""
+    file = run / INDEX_NAME
+    if not file.is_file():
+        return 0
+    try:
+        record = read_run(run)
+        if not (is_sound(record, file) and is_current(record, file)):
+            return 0
+        with RunIndex(record, file) as index:
+            return index.count_operations(OperationFilters(status="changed"))
+    except (BoresightError, OSError, ValueError):
+        return 0
 
 
 def _best(layout: RunLayout) -> str:

@@ -15,6 +15,7 @@ import pytest
 from textual.widgets import OptionList
 
 from core import api
+from core.browse.index import open_index
 from core.run.events import Heartbeat, Holder, SourceFrozen
 from core.run.layout import RunLayout
 from core.run.lock import RunLock
@@ -375,6 +376,63 @@ async def test_a_refused_resume_names_the_change_and_offers_the_new_run(
         assert hosted[0].taken_over is not None and hosted[0].taken_over.source == failed.run
 
 
+@pytest.mark.parametrize("key", ["enter", "r"])
+async def test_where_evidence_was_damaged_nothing_is_promised_that_it_rules_out(
+    failed: Folder, hosted: list[api.OpenRun], key: str
+) -> None:
+    (damaged, *_) = sorted(failed.run.glob("operations/b/store/primary-*/attempt-0001/measurement.json"))
+    damaged.write_bytes(b"")
+    app = BoresightApp(failed.path)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await until(pilot, lambda: "✖ failed" in shown(app))
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and app.screen.query(OptionList))
+        assert "measurement.json:changedsinceitwasrecorded" in unwrapped(app)
+        options = app.screen.query_one(OptionList)
+        names = [option.id for option in options.options]
+        assert names[:2] == ["attempts", "run"] and names.count("attempts") == 1
+        assert options.get_option("resume").disabled
+        assert not {"reuse", "fix", "retry"} & set(names)  # they would be refused for the same reason
+        assert not hosted
+
+
+def interrupted_run(folder: Path) -> Path:
+    """Return a run of 18 operations that ended when one of candidate `b` was still without a result."""
+    run = finished_run(folder).run
+    (last, *_) = sorted(run.glob("operations/b/store/primary-*/result.json"))
+    last.unlink()
+    layout = RunLayout(run)
+    layout.exit_status.unlink(missing_ok=True)
+    lines = layout.events.read_bytes().splitlines(keepends=True)
+    layout.events.write_bytes(b"".join(lines[: len(lines) // 2]))
+    return run
+
+
+@pytest.mark.parametrize(("is_freed", "reusable"), [(False, 17), (True, 9)])
+async def test_results_are_promised_to_be_reused_whose_evidence_and_index_stand(
+    tmp_path: Path, is_freed: bool, reusable: int
+) -> None:
+    run = interrupted_run(tmp_path)
+    if is_freed:
+        shutil.rmtree(run / "state/b")
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(120, 34)) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app) and "17/18" in shown(app))
+        assert (await menu(pilot, app))[0] == "resume"
+        assert f"Resume will reuse {reusable} verified results." in shown(app)
+
+
+async def test_an_interrupted_run_whose_evidence_is_gone_promises_no_reuse(tmp_path: Path) -> None:
+    run = interrupted_run(tmp_path)
+    next(iter(sorted(run.glob("operations/a/store/ctx-*/attempt-0001/measurement.json")))).unlink()
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(120, 34)) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app))
+        assert (await menu(pilot, app))[:2] == ["attempts", "duplicate"]
+        assert "will reuse" not in shown(app)
+        assert "measurement.json:Nosuchfile" in unwrapped(app)
+
+
 async def test_a_run_that_is_being_verified_can_be_looked_at_and_resumed_later(
     failed: Folder, asked: list[Show]
 ) -> None:
@@ -670,7 +728,7 @@ async def let_come(pilot: object, app: BoresightApp, held: Held) -> None:
 async def test_what_is_being_looked_at_is_said_at_once(
     failed: Folder, monkeypatch: pytest.MonkeyPatch, hosted: list[api.OpenRun], key: str
 ) -> None:
-    held = held_back(monkeypatch, "resume_refusal")
+    held = held_back(monkeypatch, "check_resume")
     app = BoresightApp(failed.path)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: "✖ failed" in shown(app))
@@ -688,7 +746,7 @@ async def test_what_is_being_looked_at_is_said_at_once(
 async def test_no_menu_opens_over_what_a_person_turned_to_meanwhile(
     failed: Folder, monkeypatch: pytest.MonkeyPatch, asked: list[Show], keys: list[str]
 ) -> None:
-    held = held_back(monkeypatch, "resume_refusal")
+    held = held_back(monkeypatch, "check_resume")
     app = BoresightApp(failed.path)
     async with app.run_test() as pilot:
         await until(pilot, lambda: "✖ failed" in shown(app) and "▤ campaign" in shown(app))
@@ -788,6 +846,32 @@ async def test_what_takes_long_is_told_when_it_begins(
 
 
 # What the table and the line below it say
+
+
+async def test_a_run_whose_evidence_is_known_to_have_changed_shows_that_in_place_of_its_verdict(
+    finished: Finished,
+) -> None:
+    api.rescore_run(finished.run)
+    index_all(finished.run)
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(160, 50)) as pilot:
+        await until(pilot, lambda: "✔ complete" in shown(app) and "R@5" in shown(app))
+        assert "≠" not in shown(app)
+        result = next(iter(sorted(finished.run.glob("operations/b/store/primary-*/attempt-0001/stdout"))))
+        kept = result.read_bytes()
+        result.write_bytes(b"[]")
+        index_all(finished.run)
+        await until(pilot, lambda: "≠ 1 changed" in shown(app) and "R@5" not in shown(app))
+        await until(pilot, lambda: "the evidence of 1 operation has changed since" in shown(app))
+        result.write_bytes(kept)
+        index_all(finished.run)
+        await until(pilot, lambda: "R@5" in shown(app) and "≠" not in shown(app))
+
+
+def index_all(run: Path) -> None:
+    """Let all evidence of a run be compared with its digests again, as Attempts does where that is asked."""
+    with open_index(run, thorough=True):
+        pass
 
 
 async def test_progress_counts_what_ended_and_the_line_below_what_was_accepted(failed: Folder) -> None:

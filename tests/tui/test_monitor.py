@@ -6,20 +6,25 @@ import csv
 import json
 import os
 import re
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from textual.widgets import DataTable
+from textual.widgets import DataTable, OptionList
 
 from core import api
 from core.run.events import CellFinished, Gap, Heartbeat, Holder, Paused, Progress, SourceFrozen
 from tests.support.finished import finished_run
 from tests.support.live import listening, playing
-from tests.support.screens import SIZES, shown, until
+from tests.support.screens import SIZES, shown, until, unwrapped
+from tui import row_actions
 from tui.app import BoresightApp
 from tui.following import CellView, last_fault
+from tui.menus import Checked, check_resume
 from tui.navigation import Show, ShowAttempts, ShowMonitor, ShowQueries
+from tui.runs import Row
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import ChoiceDialog, TextDialog
 from tui.screens.monitor import MonitorScreen
@@ -175,6 +180,64 @@ async def test_an_interrupted_run_is_resumed_right_there(
         assert isinstance(app.screen, MonitorScreen) and len(app.screen_stack) == 2
 
 
+def change_source(run: Path) -> None:
+    """Change a file that the run was frozen with, for which every resume is refused."""
+    source = run / "repositories/store/store/records.py"
+    source.chmod(0o644)
+    source.write_text("")
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+async def test_where_a_resume_would_be_refused_the_monitor_offers_what_home_does(
+    tmp_path: Path, hosted: list[api.OpenRun], asked: list[Show], *, is_listed: bool
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    change_source(engine.run)
+    folder = tmp_path if is_listed else tmp_path / "elsewhere"
+    folder.mkdir(exist_ok=True)
+    app = BoresightApp(folder, watch=engine.run)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app))
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and app.screen.query(OptionList))
+        assert "frozensourceswere" in unwrapped(app)
+        options = app.screen.query_one(OptionList)
+        assert [option.id for option in options.options][:2] == ["reuse", "fix"]
+        assert options.get_option("resume").disabled and not hosted
+        options.highlighted = options.get_option_index("attempts")
+        await pilot.press("enter")
+        await until(pilot, lambda: asked[1:] == [ShowAttempts(engine.run)])
+
+
+async def test_who_leaves_the_monitor_meanwhile_is_asked_nothing(
+    tmp_path: Path, hosted: list[api.OpenRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    change_source(engine.run)
+    is_looking, may_look = threading.Event(), threading.Event()
+
+    def late(row: Row, is_stopped: Callable[[], bool]) -> Checked:
+        is_looking.set()
+        assert may_look.wait(20)
+        return check_resume(row, is_stopped)
+
+    monkeypatch.setattr(row_actions, "check_resume", late)
+    app = BoresightApp(tmp_path, watch=engine.run)
+    async with app.run_test(notifications=True) as pilot:
+        await until(pilot, lambda: "◐ interrupted" in shown(app))
+        await pilot.press("r")
+        await until(pilot, is_looking.is_set)
+        assert "Looking at whether run can be resumed …" in toasts(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.home and app.home.wish is None)
+        may_look.set()
+        await until(pilot, lambda: not [each for each in app.workers if each.group == "offer"])
+        await pilot.pause()
+        assert isinstance(app.screen, CampaignsScreen) and not hosted
+
+
 async def test_a_complete_run_offers_nothing_to_steer(tmp_path: Path) -> None:
     finished = finished_run(tmp_path)
     app = BoresightApp(tmp_path, watch=finished.run)
@@ -294,8 +357,7 @@ async def test_what_cannot_be_read_is_said_and_the_rest_shown(tmp_path: Path, br
             campaign.write_text(json.dumps({**record, "format": "boresight-run@9"}))
         app = BoresightApp(tmp_path, watch=engine.run)
         async with app.run_test(size=(160, 50)) as pilot:
-            await until(pilot, lambda: expected in shown(app))
-            assert "1 of 18 operations" in shown(app)
+            await until(pilot, lambda: expected in shown(app) and "1 of 18 operations" in shown(app))
             assert isinstance(app.screen, MonitorScreen)
 
 

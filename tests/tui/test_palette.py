@@ -10,13 +10,15 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
+from core import api
 from tests.support.campaigns import make_scene
 from tests.support.finished import Finished, finished_run
 from tests.support.inputs import write_inputs
-from tests.support.screens import SIZES, shown, until
+from tests.support.live import playing
+from tests.support.screens import SIZES, shown, until, unwrapped
 from tui.app import BoresightApp
 from tui.navigation import Show, ShowAttempts, ShowManifest, ShowQueries, ShowResults
-from tui.screens.dialogs import TextDialog
+from tui.screens.dialogs import ChoiceDialog, TextDialog
 
 
 @pytest.fixture
@@ -88,6 +90,49 @@ async def test_campaigns_and_new_ones(tmp_path: Path, asked: list[Show]) -> None
 def _campaign(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if request.function is test_campaigns_and_new_ones:
         write_inputs(make_scene(tmp_path, per_intent=1))
+
+
+@pytest.mark.parametrize("is_refused", [True, False])
+@pytest.mark.parametrize("from_monitor", [True, False])
+async def test_a_resume_is_checked_first_and_where_refused_shows_homes_menu(
+    tmp_path: Path, hosted: list[api.OpenRun], *, is_refused: bool, from_monitor: bool
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    if is_refused:
+        source = engine.run / "repositories/store/store/records.py"
+        source.chmod(0o644)
+        source.write_text("")
+    app = BoresightApp(tmp_path, watch=engine.run if from_monitor else None)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: bool(app.home.rows) and "◐ interrupted" in shown(app))
+        await find(pilot, app, "resume: go on", "Run test run: Resume: go on")
+        if is_refused:
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and app.screen.query(OptionList))
+            assert "frozensourceswere" in unwrapped(app)
+            options = app.screen.query_one(OptionList)
+            assert [option.id for option in options.options][:2] == ["reuse", "fix"]
+            assert options.get_option("resume").disabled and not hosted
+        else:
+            await until(pilot, lambda: [opened.layout.root for opened in hosted] == [engine.run])
+
+
+async def test_a_run_that_is_not_under_the_cursor_is_resumed_all_the_same(
+    tmp_path: Path, hosted: list[api.OpenRun]
+) -> None:
+    with playing(tmp_path) as engine:
+        engine.begin()
+    runs = [tmp_path / "left", tmp_path / "right"]
+    shutil.copytree(engine.run, runs[0], symlinks=True)
+    engine.run.rename(runs[1])
+    app = BoresightApp(tmp_path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: "2 runs" in shown(app) and app.home.chosen is not None)
+        chosen = app.home.chosen
+        assert chosen is not None
+        (wanted,) = (run for run in runs if run != chosen.path)
+        await find(pilot, app, f"{wanted.name} resume: go on", f"Run test {wanted.name}: Resume: go on")
+        await until(pilot, lambda: [opened.layout.root for opened in hosted] == [wanted])
 
 
 async def test_without_an_index_and_with_hostile_words_nothing_raises(finished: Finished) -> None:

@@ -203,12 +203,14 @@ class CampaignsScreen(RowActions):
         key = self.query_one(RunTable).chosen_key if self.is_mounted else None
         return self._shown.get(key) if key is not None else None
 
+    def known(self, run: Path) -> Row | None:
+        """Return the row of a run as it was last read, None where it is not listed."""
+        return next((row for row in self.rows if row.path == run and row.status is not None), None)
+
     def manifest_of(self, run: Path) -> Path | None:
         """Return the newest campaign file of a run's campaign."""
-        for row in self.rows:
-            if row.path == run and row.status is not None and row.manifest is not None:
-                return row.manifest.path
-        return None
+        row = self.known(run)
+        return row.manifest.path if row is not None and row.manifest is not None else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer nothing to be done with a row where there is none."""

@@ -203,8 +203,8 @@ class MonitorScreen(BoresightScreen[None]):
         self.say("together", "Running beside the other campaign; the operations of both are marked")
 
     def action_resume(self) -> None:
-        """Give the run a host process again."""
-        self.boresight.resume(self.run_path)
+        """Give the run a host process again, or say why that would be refused and what helps."""
+        self.boresight.home.resume_run(self.run_path)
 
     def action_pause(self) -> None:
         """Ask the engine to wait after the operation under way."""
