@@ -16,6 +16,7 @@ from core import api
 from core.campaign.starting import Preset
 from tests.support.campaigns import Scene, campaign, fake, make_scene, run_new
 from tests.support.finished import finished_run
+from tests.support.live import playing
 from tests.support.screens import SIZES, shown, until
 from tui.app import BoresightApp
 from tui.navigation import ShowFrozenManifest, ShowManifest
@@ -114,6 +115,13 @@ def problems_title(app: Recorder) -> str:
 
 def row(screen: ManifestScreen, *place: str | int) -> FieldRow:
     return next(each for each in screen.query(FieldRow) if each.spec.place == place)
+
+
+def value_in(screen: ManifestScreen, *place: str | int) -> str | None:
+    """What a field shows; None while the form is being laid out anew."""
+    rows = [each for each in screen.query(FieldRow) if each.spec.place == place]
+    shown_in = [field.value for each in rows for field in each.query(Input)]
+    return shown_in[0] if shown_in else None
 
 
 async def choose(pilot: Pilot[int], screen: ManifestScreen, *place: str | int) -> None:
@@ -259,6 +267,8 @@ async def test_candidates_are_duplicated_made_baseline_and_removed(
         await until(pilot, lambda: "other-2 ◂ baseline" in shown(app))
         await choose(pilot, screen, "candidates", 0)
         await pilot.press("delete")
+        await until(pilot, lambda: "Remove the candidate lexical?" in shown(app))
+        await pilot.press("down", "enter")
         await until(pilot, lambda: "Candidates (2)" in shown(app))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "saved ·" in shown(app))
@@ -266,6 +276,56 @@ async def test_candidates_are_duplicated_made_baseline_and_removed(
         assert [each.id for each in found.candidates] == ["other", "other-2"]
         assert found.baseline == "other-2"
         assert "# The first candidate" in saved(scene.folder) and "# short" in saved(scene.folder)
+
+
+@sizes
+@pytest.mark.parametrize(
+    ("place", "named"), [(("candidates", 0), "candidate lexical"), (("repositories", 0), "repository store")]
+)
+async def test_nothing_is_removed_unasked(
+    scene: Scene, size: tuple[int, int], place: tuple[str, int], named: str
+) -> None:
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        await choose(pilot, screen, *place)
+        screen.query_one(Outline).focus()
+        await pilot.press("delete")
+        await until(pilot, lambda: f"Remove the {named}?" in shown(app))
+        assert ("It is the baseline" in shown(app)) == (place[0] == "candidates")
+        await pilot.press("enter")  # the first answer is the harmless one
+        await until(pilot, lambda: app.screen is screen)
+        assert screen.query_one(Outline).has_focus and screen.query_one(Outline).place == place
+        assert screen._keeper is not None and not screen._keeper.is_changed
+
+
+async def test_pressing_delete_twice_asks_once(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        screen.query_one(Outline).focus()
+        await pilot.pause()
+        app.simulate_key("delete")
+        app.simulate_key("delete")
+        await until(pilot, lambda: "Remove the candidate other?" in shown(app))
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.screen is screen and "Candidates (1)" in shown(app))
+        assert screen._keeper is not None
+        assert [each["id"] for each in screen._keeper.snapshot.data["candidates"]] == ["lexical"]
+
+
+async def test_a_part_that_was_not_asked_about_is_not_removed(scene: Scene) -> None:
+    async with opened(scene.folder) as (pilot, app, screen):
+        await choose(pilot, screen, "candidates", 1)
+        screen.query_one(Outline).focus()
+        await pilot.press("delete")
+        await until(pilot, lambda: "Remove the candidate other?" in shown(app))
+        asked_about = screen._keeper
+        theirs = TEXT.replace('"other"', '"theirs"')
+        (scene.folder / "campaign.toml").write_text(theirs)
+        await until(pilot, lambda: screen._keeper is not asked_about)
+        await pilot.press("down", "enter")
+        await until(
+            pilot, lambda: any("other was not removed" in said.message for said in app._notifications)
+        )
+        assert screen._keeper is not None and screen._keeper.text == theirs
 
 
 @sizes
@@ -338,6 +398,30 @@ async def test_leaving_with_changes_asks(scene: Scene, size: tuple[int, int], an
         assert ('"changed"' in saved(scene.folder)) == (answer == "save")
 
 
+@sizes
+async def test_changes_are_kept_where_leaving_is_called_off_after_they_were_to_be_discarded(
+    scene: Scene, size: tuple[int, int]
+) -> None:
+    with playing(scene.folder / "other") as engine:
+        async with opened(scene.folder, size) as (pilot, app, screen):
+            app.started.add(engine.run)
+            row(screen, "name").query_one(Input).value = "changed"
+            await pilot.press("q")
+            await until(pilot, lambda: "Discard the changes" in shown(app))
+            await pilot.press("down", "enter")
+            await until(pilot, lambda: "is going" in shown(app))
+            await pilot.press("end", "enter")
+            await until(pilot, lambda: app.screen is screen and "● not saved" in shown(app))
+            await type_into(pilot, screen, "more", "name")
+            await pilot.press("escape")
+            await until(pilot, lambda: "Discard the changes" in shown(app))
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is screen)
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: "saved ·" in shown(app))
+            assert saved(scene.folder) == TEXT.replace('"test"', '"more"')
+
+
 async def test_leaving_without_changes_does_not_ask(scene: Scene) -> None:
     async with opened(scene.folder) as (pilot, app, _screen):
         await pilot.press("escape")
@@ -362,14 +446,95 @@ async def test_a_file_changed_meanwhile_is_not_overwritten_unasked(
             await until(pilot, lambda: '"mine"' in saved(scene.folder))
             return
         if answer == "reload":
-            await until(pilot, lambda: row(screen, "name").query_one(Input).value == "theirs")
+            await until(pilot, lambda: value_in(screen, "name") == "theirs")
         assert saved(scene.folder) == theirs
+
+
+@sizes
+@pytest.mark.parametrize("key", ["ctrl+s", "ctrl+r", "escape"])
+async def test_a_document_whose_file_is_gone_is_written_back_if_that_is_wanted(
+    scene: Scene, size: tuple[int, int], key: str
+) -> None:
+    file = scene.folder / "campaign.toml"
+    async with opened(scene.folder, size) as (pilot, app, screen):
+        file.unlink()
+        await until(pilot, lambda: "changed on disk" in shown(app))
+        await pilot.press(key)
+        if key == "escape":
+            await until(pilot, lambda: "was removed or changed on disk" in " ".join(shown(app).split()))
+            await pilot.press("enter")
+        await until(pilot, lambda: "Write it back" in shown(app))
+        assert not file.exists()
+        await pilot.press("enter")
+        after = {"ctrl+s": ManifestScreen, "ctrl+r": ChoiceDialog, "escape": CampaignsScreen}[key]
+        await until(pilot, lambda: file.exists() and isinstance(app.screen, after))
+        assert saved(scene.folder) == TEXT
+        if key == "ctrl+s":
+            await until(pilot, lambda: app.screen is screen and "saved ·" in shown(app))
+        if key == "ctrl+r":
+            await until(pilot, lambda: "Run it now" in shown(app))
+
+
+@pytest.mark.parametrize("key", ["ctrl+s", "escape"])
+async def test_a_document_whose_file_is_gone_stays_open_if_that_is_wanted(scene: Scene, key: str) -> None:
+    async with opened(scene.folder) as (pilot, app, screen):
+        (scene.folder / "campaign.toml").unlink()
+        await until(pilot, lambda: "changed on disk" in shown(app))
+        await pilot.press(key)
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog) and "Stay here" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen and "changed on disk" in shown(app))
+        assert screen._keeper is not None and screen._keeper.text == TEXT
+        assert not (scene.folder / "campaign.toml").exists()
+
+
+async def test_a_file_that_came_back_while_it_was_asked_about_is_not_overwritten_unasked(
+    scene: Scene,
+) -> None:
+    file = scene.folder / "campaign.toml"
+    async with opened(scene.folder) as (pilot, app, _screen):
+        file.unlink()
+        await until(pilot, lambda: "changed on disk" in shown(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "Write it back" in shown(app))
+        file.write_text("theirs = 1\n")
+        await pilot.press("enter")
+        await until(pilot, lambda: "Overwrite the file" in shown(app))
+        assert saved(scene.folder) == "theirs = 1\n"
+
+
+async def test_saving_writes_nothing_where_a_file_came_back_as_it_was(scene: Scene) -> None:
+    file = scene.folder / "campaign.toml"
+    async with opened(scene.folder) as (pilot, app, _screen):
+        away = file.rename(scene.folder / "away")
+        await until(pilot, lambda: "changed on disk" in shown(app))
+        away.rename(file)
+        before = file.stat()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "saved ·" in shown(app))
+        assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+async def test_a_document_is_kept_where_its_file_cannot_be_read_again(scene: Scene) -> None:
+    file = scene.folder / "campaign.toml"
+    async with opened(scene.folder) as (pilot, app, screen):
+        await type_into(pilot, screen, "mine", "name")
+        file.write_text("theirs = 1\n")
+        await until(pilot, lambda: "changed on disk" in shown(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "Reload the file" in shown(app))
+        file.unlink()
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: isinstance(app.screen, TextDialog) and "no such file" in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is screen and "changed on disk" in shown(app))
+        assert screen._keeper is not None and '"mine"' in screen._keeper.text
 
 
 async def test_a_file_changed_meanwhile_is_read_again_where_nothing_would_be_lost(scene: Scene) -> None:
     async with opened(scene.folder) as (pilot, _app, screen):
         (scene.folder / "campaign.toml").write_text(TEXT.replace('"test"', '"theirs"'))
-        await until(pilot, lambda: row(screen, "name").query_one(Input).value == "theirs")
+        await until(pilot, lambda: value_in(screen, "name") == "theirs")
 
 
 @sizes
@@ -558,6 +723,20 @@ async def test_a_thousand_entries_can_be_moved_through_and_edited(scene: Scene, 
         await until(pilot, lambda: "  changed" in shown(app))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: f'{key} = "changed"' in saved(scene.folder))
+
+
+@pytest.mark.parametrize("steps", [0, 2, 4, 6, 20])
+async def test_a_screen_that_is_taken_away_while_it_is_laid_out_leaves_the_app_up(
+    scene: Scene, steps: int
+) -> None:
+    app = Recorder(scene.folder)
+    async with app.run_test() as pilot:
+        app.push_screen(ManifestScreen(scene.folder, scene.folder / "campaign.toml"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        app.pop_screen()
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen) and "campaign.toml" in shown(app))
+        assert app.is_running
 
 
 async def test_a_file_that_cannot_be_read_is_told_and_the_app_stays(scene: Scene) -> None:

@@ -15,9 +15,13 @@ from core.campaign.toml_map import Place
 from core.errors import InputError
 from tui.editing import questions
 from tui.editing.checked import CheckedScreen
+from tui.editing.sections import value_at
 from tui.screens.dialogs import ChoiceDialog
 from tui.screens.folders import FolderDialog
 from tui.widgets.field_form import FieldForm
+from tui.widgets.outline import TABLES, part_name
+
+_SINGULAR = {"repositories": "repository", "candidates": "candidate"}
 
 
 class ChangingScreen(CheckedScreen):
@@ -48,8 +52,33 @@ class ChangingScreen(CheckedScreen):
             self._browse((*place, "path"))
         elif what == "add":
             self._add(str(place[0]))
-        elif len(place) == 2 and place[0] in {"repositories", "candidates"}:
-            self._change(_change_for(what, place))
+        elif len(place) == 2 and place[0] in TABLES:
+            if what == "remove":
+                self.ask_to_remove(place)
+            else:
+                self._change(_change_for(what, place))
+
+    @work(group="remove", exit_on_error=False)
+    async def ask_to_remove(self, place: Place) -> None:
+        """Remove a repository or a candidate, once that is confirmed: nothing here takes it back."""
+        keeper = self._keeper
+        if keeper is None or not self.editable:
+            return
+        await keeper.settle()
+        if not self.is_active:
+            return  # the key was pressed again before the question stood
+        table, number = str(place[0]), int(place[1])
+        name = value_at(keeper.snapshot.data, (*place, TABLES[table]))
+        baseline = keeper.snapshot.data.get("baseline")
+        is_baseline = table == "candidates" and name is not None and name == baseline
+        part = f"the {_SINGULAR[table]} {part_name(name, number)}"
+        answer = await self.app.push_screen_wait(questions.remove_dialog(part, is_baseline=is_baseline))
+        if answer != "remove":
+            return
+        if keeper is self._keeper:
+            self._change(_change_for("remove", place))
+        else:  # what is at the place now was not asked about
+            self.boresight.tell(f"The file was read again meanwhile; {part} was not removed", warning=True)
 
     def _add(self, table: str) -> None:
         if table == "repositories":

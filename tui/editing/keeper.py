@@ -52,6 +52,20 @@ class Keeper:
         """Whether the file on disk is no longer the one that was read or saved last; reads it."""
         return self._document.is_stale
 
+    def is_gone(self) -> bool:
+        """Whether nothing is at the document's place on disk, as far as can be told; looks there."""
+        try:
+            return self.path is not None and not self.path.exists()
+        except OSError:
+            return False
+
+    async def is_on_disk(self) -> bool:
+        """Return whether the file says what was typed, so that nothing would be lost by leaving."""
+        await self.settle()
+        if self.is_changed:
+            return False
+        return not await self.do(lambda document: document.is_stale) and not self.is_changed
+
     def field(self, place: Place, value: Any) -> None:
         """Have a field set with the next `settle`."""
         self._fields.pop(place, None)

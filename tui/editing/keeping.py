@@ -65,17 +65,21 @@ class KeepingScreen(BoresightScreen[None]):
         """Save what was changed; return whether the file now says what the screen says."""
         keeper, overwrite, path = self._keeper, False, None
         while keeper is not None:
-            await keeper.settle()
-            if not keeper.is_changed and path is None:
+            if path is None and await keeper.is_on_disk():
+                self._stale = False
+                self._tell_head()
                 return True
             try:
                 await keeper.do(partial(CampaignDocument.save, path=path, overwrite=overwrite))
             except ChangedFileError as error:
-                answer = await self.app.push_screen_wait(questions.changed_dialog(error))
+                self._stale = True  # so that nothing is read again under the question
+                answer = await self._ask_about_file(keeper, error)
                 if answer == "reload":
                     self.read_again(keeper.path)
                     return False
-                overwrite = True
+                # What came to its place while that was asked is not overwritten: it is asked about too.
+                back = answer == "write" and await asyncio.to_thread(keeper.is_gone)
+                overwrite = answer == "overwrite" or back
             except InputError as error:
                 answer = await self.app.push_screen_wait(questions.unsaved_dialog(error))
                 path = await asyncio.to_thread(opening.other_path, keeper.path, self.folder)
@@ -85,6 +89,12 @@ class KeepingScreen(BoresightScreen[None]):
             if answer in {None, "stay"}:
                 return False
         return False
+
+    async def _ask_about_file(self, keeper: Keeper, error: ChangedFileError) -> str | None:
+        """Ask what becomes of a file that is another now, or is no longer there."""
+        if keeper.path is not None and await asyncio.to_thread(keeper.is_gone):
+            return await self.app.push_screen_wait(questions.gone_dialog(keeper.path))
+        return await self.app.push_screen_wait(questions.changed_dialog(error))
 
     def _took_place(self) -> None:
         keeper = self._keeper
@@ -101,13 +111,12 @@ class KeepingScreen(BoresightScreen[None]):
         """See whether somebody else has written the file."""
         keeper = self._keeper
         if keeper is not None and keeper.path is not None and not self._stale and keeper.is_stale():
-            self.app.call_from_thread(self._became_stale)
+            self.app.call_from_thread(self._became_stale, keeper, keeper.is_gone())
 
-    def _became_stale(self) -> None:
-        keeper = self._keeper
-        if keeper is None:
+    def _became_stale(self, keeper: Keeper, is_gone: bool) -> None:
+        if keeper is not self._keeper:
             return
-        if not keeper.is_changed and keeper.path is not None and keeper.path.exists():
+        if not keeper.is_changed and keeper.path is not None and not is_gone:
             self.boresight.tell(f"{keeper.path.name} was changed on disk: read again")
             self.read_again(keeper.path)
             return
@@ -116,22 +125,23 @@ class KeepingScreen(BoresightScreen[None]):
 
     def leave(self, then: Callable[[], object]) -> None:
         """Call `then` once nothing would be lost by it: at once, or after asking."""
-        if self._keeper is None or not self.editable or not self._keeper.is_changed:
+        keeper = self._keeper
+        if keeper is not None and self.editable and (keeper.is_changed or self._stale):
+            self.ask_to_leave(then)
+        else:
             then()
-            return
-        self.ask_to_leave(then)
 
     @work(exclusive=True, group="flow", exit_on_error=False)
     async def ask_to_leave(self, then: Callable[[], object]) -> None:
-        """Ask whether to save, discard or stay."""
+        """Ask whether to save, discard or stay.
+
+        What is discarded goes with the screen: `then` may ask more, and the person stay here after all.
+        """
         keeper = self._keeper
-        if keeper is not None:
-            await keeper.settle()
-        if keeper is not None and keeper.is_changed:
-            answer = await self.app.push_screen_wait(questions.leave_dialog(keeper.path))
-            if answer == "discard":
-                self._keeper = None
-            elif answer != "save" or not await self._saved():
+        if keeper is not None and not await keeper.is_on_disk():
+            dialog = questions.leave_dialog(keeper.path, is_changed=keeper.is_changed)
+            answer = await self.app.push_screen_wait(dialog)
+            if answer != "discard" and (answer != "save" or not await self._saved()):
                 return
         self.app.call_later(then)
 

@@ -7,23 +7,31 @@ from pathlib import Path
 
 from core.campaign.starting import Preset
 from core.errors import BoresightError
+from core.text import printable
 from tui.editing.looking_ahead import Ahead
 from tui.screens.dialogs import Choice, ChoiceDialog
 
 SHOWN_PROBLEMS = 8
 
 
-def leave_dialog(path: Path | None) -> ChoiceDialog:
-    """Ask what becomes of changes: `save`, `discard` or `stay`."""
+def leave_dialog(path: Path | None, *, is_changed: bool = True) -> ChoiceDialog:
+    """Ask what becomes of changes, or of what is no longer on disk: `save`, `discard` or `stay`."""
     name = path.name if path is not None else "The campaign"
+    happened = "has changes that are not saved" if is_changed else "was removed or changed on disk meanwhile"
+    discard = "Discard the changes" if is_changed else "Discard what is open here"
     return ChoiceDialog(
-        f"{name} has changes that are not saved",
+        f"{name} {happened}",
         "",
-        (
-            Choice("save", "Save and leave"),
-            Choice("discard", "Discard the changes"),
-            Choice("stay", "Stay here"),
-        ),
+        (Choice("save", "Save and leave"), Choice("discard", discard), Choice("stay", "Stay here")),
+    )
+
+
+def remove_dialog(name: str, *, is_baseline: bool) -> ChoiceDialog:
+    """Ask whether a repository or candidate is to be removed: `stay` or `remove`."""
+    return ChoiceDialog(
+        f"Remove {name}?",
+        "It is the baseline: the campaign has none without it." if is_baseline else "",
+        (Choice("stay", "Keep it"), Choice("remove", "Remove it; the file keeps it until you save")),
     )
 
 
@@ -46,6 +54,15 @@ def changed_dialog(error: BoresightError) -> ChoiceDialog:
             Choice("reload", "Reload the file: the changes made here are lost"),
             Choice("overwrite", "Overwrite the file: the changes made there are lost"),
         ),
+    )
+
+
+def gone_dialog(path: Path) -> ChoiceDialog:
+    """Ask what becomes of a document whose file is no longer there: `write` or `stay`."""
+    return ChoiceDialog(
+        "Not saved: the file is no longer there",
+        f"{printable(str(path))}: was removed or moved since it was opened",
+        (Choice("write", "Write it back"), Choice("stay", "Stay here")),
     )
 
 

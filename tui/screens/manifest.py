@@ -66,7 +66,7 @@ class ManifestScreen(ChangingScreen):
         "f8         go to the next problem; enter on a problem goes to its field\n"
         "a          add a repository or a candidate\n"
         "d          duplicate the repository or candidate\n"
-        "del        remove it\n"
+        "del        remove it, after asking\n"
         "b          make the candidate the baseline\n"
         "/          filter the parts by name\n"
         "ctrl+o     browse for the folder of the field; the right arrow takes an offered completion\n"
@@ -103,6 +103,8 @@ class ManifestScreen(ChangingScreen):
 
     def on_mount(self) -> None:
         """Open the file, or ask for the choices of a new campaign."""
+        if self._is_away:
+            return
         self.query_one(TomlArea).read_only = not self.editable
         self.query_one(Outline).focus()
         if self._asked_path is None and self.editable:
@@ -111,6 +113,11 @@ class ManifestScreen(ChangingScreen):
             self.open(self._asked_path)
         if self.editable:
             self.set_interval(LOOK_S, self.look)
+
+    @property
+    def _is_away(self) -> bool:
+        """Whether this screen was taken away, and parts of it with it, or never laid out."""
+        return self not in self.app.screen_stack
 
     def _created(self, answer: Created | None) -> None:
         if answer is None:
@@ -135,7 +142,11 @@ class ManifestScreen(ChangingScreen):
                 document = await asyncio.to_thread(CampaignDocument.read, path)
         except BoresightError as error:
             name = path.name if path is not None else "This run"
-            self.app.pop_screen()
+            if self._keeper is None:
+                self.app.pop_screen()
+            else:  # read again: what is open here may be all that is left of it
+                self._stale = True
+                self._tell_head()
             self.boresight.tell_error(f"{name} cannot be opened", error)
             return
         self._take(document)
@@ -317,6 +328,8 @@ class ManifestScreen(ChangingScreen):
 
     @on(TabbedContent.TabActivated)
     def _tab_activated(self, event: TabbedContent.TabActivated) -> None:
+        if self._is_away:
+            return
         if event.pane.id == "toml-tab":
             self.query_one(TomlArea).focus()
             self._turn("toml-tab")

@@ -157,7 +157,12 @@ def _parts(data: Mapping[str, Any], wanted: str) -> Iterator[tuple[Place, str]]:
 def _names(entries: Iterable[Any], key: str) -> Iterator[tuple[int, str]]:
     for number, entry in enumerate(entries):
         name = entry.get(key) if isinstance(entry, Mapping) else None
-        yield number, printable(name, NAME) if isinstance(name, str) and name else f"number {number + 1}"
+        yield number, part_name(name, number)
+
+
+def part_name(name: Any, number: int) -> str:
+    """Return what an entry is called: by its name, or by its number where it has none."""
+    return printable(name, NAME) if isinstance(name, str) and name else f"number {number + 1}"
 
 
 def _marked(text: str, problems: int) -> str:
