@@ -49,10 +49,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _demand_streams() -> None:
-    """Put an empty stream where the caller closed stdout or stderr, so that writing harms nothing."""
-    for name in ("stdout", "stderr"):
+    """Put an empty stream where the caller closed one, so that reading and writing harm nothing."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the process's life
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - for the process's life
 
 
 @contextlib.contextmanager

@@ -112,11 +112,22 @@ class LeavingApp(WorkingApp):
     @on(navigation.FixAndContinue)
     def fix_and_continue(self, asked: navigation.FixAndContinue) -> None:
         """Open the campaign of a run; when that is left, offer the new run that keeps what still holds."""
-        manifest = self.manifest_of(asked.run)
-        if manifest is not None:
-            self._fix(asked.run, manifest)
+        self._find_what_to_fix(asked.run)
+
+    @work(thread=True, group="fix", exit_on_error=False)
+    def _find_what_to_fix(self, run: Path) -> None:
+        if _is_complete(run):
+            told = f"{run.name}: no operation has failed, so there is nothing to fix"
+            self.call_from_thread(self.tell, told, warning=True)
         else:
-            self.duplicate(asked.run, frozen=True, then=lambda copy: self._fix(asked.run, copy))
+            self.call_from_thread(self._open_to_fix, run)
+
+    def _open_to_fix(self, run: Path) -> None:
+        manifest = self.manifest_of(run)
+        if manifest is not None:
+            self._fix(run, manifest)
+        else:
+            self.duplicate(run, frozen=True, then=lambda copy: self._fix(run, copy))
 
     def manifest_of(self, run: Path) -> Path | None:
         """Return the campaign file that a run was made from, as far as names tell."""
@@ -164,6 +175,14 @@ class LeavingApp(WorkingApp):
 
         cost = await asyncio.to_thread(_cost, manifest, self.folder)
         self.push_screen(ChoiceDialog(f"Continue {run.name}", f"{text}\n{cost}".strip(), choices), answered)
+
+
+def _is_complete(run: Path) -> bool:
+    """Tell whether nothing of a run failed or is left, as far as it can be read."""
+    try:
+        return api.run_status(run).state == "complete"
+    except (BoresightError, OSError, ValueError, OverflowError):
+        return False
 
 
 def _cost(manifest: Path, folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from core.run.record import read_run
 from tui import navigation
 from tui.outward import OutwardApp
 from tui.screens.dialogs import Choice, ChoiceDialog, InputDialog, TextDialog
+from tui.text import near
 
 
 class WorkingApp(OutwardApp):
@@ -217,31 +219,41 @@ class WorkingApp(OutwardApp):
             written = write_table(self.folder, "campaigns", header, ((None, row) for row in rows))
             self.call_from_thread(self.tell, f"{counted(written.rows, 'row')} written to {written.file}")
 
-    def open_elsewhere(self) -> None:
+    def open_elsewhere(self, typed: str = "") -> None:
         """Ask for a bank, a campaign file or a run that lies anywhere, and open it."""
-        text = "The path of a campaign file (.toml), of a bank (.jsonl), or of a run's folder"
+        text = (
+            "The path of a campaign file (.toml), of a bank (.jsonl), or of a run's folder:\n"
+            f"absolute, from ~, or from {near(self.folder)}"
+        )
 
         def answered(answer: str | None) -> None:
             if answer:
-                self._open_path(Path(answer).expanduser())
+                self._open_typed(answer)
 
-        self.push_screen(InputDialog("Open", text, str(self.folder) + "/"), answered)
+        self.push_screen(InputDialog("Open", text, typed), answered)
 
     @work(thread=True, group="work", exit_on_error=False)
+    def _open_typed(self, typed: str) -> None:
+        """Open what was typed; where that is refused, the question comes back below the reason."""
+        try:
+            # Path.expanduser raises where nobody has the name after ~; a file may.
+            self._open_path(self.folder / os.path.expanduser(typed))  # noqa: PTH111
+        except (BoresightError, OSError) as error:
+            self.call_from_thread(self.open_elsewhere, typed)
+            self.call_from_thread(self.tell_error, "Not opened", error)
+
     def _open_path(self, path: Path) -> None:
-        with self._told(f"{path.name} was not opened"):
-            path = self.folder / path
-            if is_run(path):
-                self.post_message(navigation.ShowMonitor(path))
-            elif not path.is_file():
-                raise InputError(f"{path}: no such file, and no run's folder; name one that is there")
-            elif path.suffix == ".toml":
-                self.post_message(navigation.ShowManifest(path))
-            else:
-                draft = draft_for_bank(path, self.folder)
-                self.call_from_thread(self.changed)
-                self.call_from_thread(self.tell, f"A campaign on this bank was begun in {draft.name}")
-                self.post_message(navigation.ShowManifest(draft))
+        if is_run(path):
+            self.post_message(navigation.ShowMonitor(path))
+        elif not path.is_file():
+            raise InputError(f"{path}: no such file, and no run's folder; name one that is there")
+        elif path.suffix == ".toml":
+            self.post_message(navigation.ShowManifest(path))
+        else:
+            draft = draft_for_bank(path, self.folder)
+            self.call_from_thread(self.changed)
+            self.call_from_thread(self.tell, f"A campaign on this bank was begun in {draft.name}")
+            self.post_message(navigation.ShowManifest(draft))
 
     @work(thread=True, group="work", exit_on_error=False)
     def archive(self, run: Path, *, include_private: bool = False) -> None:

@@ -20,11 +20,12 @@ from typing import IO
 from core.campaign.jobs import OpenRun, frozen_sources, reopen_run
 from core.engine.host import execute
 from core.errors import BoresightError, Exit
-from core.run.control import NobodyListensError, ask
+from core.run.control import STATUS, ask
 from core.run.layout import Operation
 from core.run.lock import RunLock
 
 START_TIMEOUT_S = 60.0
+END_TIMEOUT_S = 10.0  # that a process which never answered has to end by itself
 
 
 def detach(run: OpenRun, *, together: bool = False) -> int:
@@ -79,8 +80,8 @@ def _await_answer(root: Path, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline:
         try:
-            ask(root, "status")
-        except NobodyListensError:
+            ask(root, STATUS)
+        except BoresightError:  # also of one that is slow to answer: it has until the deadline
             if process.poll() is not None:
                 if process.returncode in {Exit.DONE, Exit.NEGATIVE}:
                     return  # a short campaign may be over before it was asked
@@ -91,10 +92,21 @@ def _await_answer(root: Path, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
         else:
             return
+    _end(process)
     raise BoresightError(
-        f"{root}: the hosting process (id {process.pid}) did not answer within {START_TIMEOUT_S:g} s; "
-        f"see {root / 'console.log'}"
+        f"{root}: the hosting process (id {process.pid}) did not answer within {START_TIMEOUT_S:g} s and "
+        f"was ended; the end of {root / 'console.log'} may say why, and `boresight resume {root}` tries again"
     )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process, by force where it does not heed; what it ran ends with it."""
+    process.terminate()
+    try:
+        process.wait(END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def main(words: list[str] | None = None) -> int:

@@ -8,21 +8,33 @@ import json
 import os
 import socket
 import struct
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from core.errors import BoresightError
+from core.regular import read_regular
+from core.run.layout import RunLayout
+from core.run.lock import is_executed
+from core.text import printable
 
 ANSWER_TIMEOUT_S = 5.0
 MESSAGE_BYTES = 64 * 1024
 NAME = ".control"
+STATUS = "status"  # the word that only asks
+_SHOWN_ANSWER = 120
+_LONGEST_PROBLEM = 1000
 
 Handler = Callable[[str], Awaitable[Mapping[str, Any]]]
 
 
 class NobodyListensError(BoresightError):
     """No engine answers for this run."""
+
+
+class UnreachableError(BoresightError):
+    """An engine executes this run, and cannot be spoken to."""
 
 
 class ControlServer:
@@ -70,23 +82,17 @@ class ControlServer:
 
 
 def ask(run: Path, word: str, timeout_s: float = ANSWER_TIMEOUT_S) -> dict[str, Any]:
-    """Put one word to the engine of a run and return its answer.
+    """Put one word to the engine of a run and return its answer, within `timeout_s` in all.
 
-    Raises NobodyListensError where no engine answers.
+    Raises NobodyListensError where no engine answers, and UnreachableError where one that does not answer
+    executes the run; asked for its status, that is NobodyListensError too, as this is what was asked.
+    Raises BoresightError where what answers is no engine, or refuses.
     """
-    nobody = NobodyListensError(
-        f"{run}: nobody listens: no engine is running this run now (`boresight runs` tells its state, "
-        f"`boresight resume {run}` goes on with it)"
-    )
     try:
         with _short_path(run) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(timeout_s)
-            connection.connect(str(path))
-            connection.sendall(json.dumps({"do": word}).encode() + b"\n")
-            with connection.makefile("rb") as answers:
-                line = answers.readline(MESSAGE_BYTES)
+            line = _exchange(connection, path, word, time.monotonic() + timeout_s)
     except (FileNotFoundError, ConnectionError):
-        raise nobody from None
+        raise _unanswered(run, word) from None
     except TimeoutError:
         raise BoresightError(
             f"{run}: the engine did not answer within {timeout_s:g} s; it may be stalled: try again, or "
@@ -95,11 +101,84 @@ def ask(run: Path, word: str, timeout_s: float = ANSWER_TIMEOUT_S) -> dict[str, 
     except OSError as error:
         raise BoresightError(f"{run}: its engine cannot be reached: {error.strerror or error}") from None
     if not line:
-        raise nobody
-    answer = json.loads(line)
+        raise _unanswered(run, word)
+    answer = _parsed(run, line)
     if not answer.get("ok"):
-        raise BoresightError(f"{run}: {answer.get('problem', 'the engine refused')}")
-    return dict(answer)
+        problem = printable(str(answer.get("problem", "the engine refused")), _LONGEST_PROBLEM)
+        raise BoresightError(f"{run}: {problem}")
+    return answer
+
+
+def _exchange(connection: socket.socket, path: Path, word: str, deadline: float) -> bytes:
+    """Send a word and return the line that comes back, or as much as came until the end or the bound."""
+    _wait_until(connection, deadline)
+    connection.connect(str(path))
+    connection.sendall(json.dumps({"do": word}).encode() + b"\n")
+    line = b""
+    while b"\n" not in line and len(line) <= MESSAGE_BYTES:
+        _wait_until(connection, deadline)
+        part = connection.recv(MESSAGE_BYTES)
+        if not part:
+            break
+        line += part
+    return line.partition(b"\n")[0]
+
+
+def _wait_until(connection: socket.socket, deadline: float) -> None:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)
+
+
+def _parsed(run: Path, line: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(line) if len(line) <= MESSAGE_BYTES else None
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        told = printable(line[: 4 * _SHOWN_ANSWER].decode(errors="replace"), _SHOWN_ANSWER)
+        raise BoresightError(
+            f"{run}: what listens on its socket ({NAME}) answered {told!r}, which no engine of this version "
+            f"says; {_by_signal(run)}"
+        )
+    return answer
+
+
+def _unanswered(run: Path, word: str) -> BoresightError:
+    """Return the error that nobody answers: an engine that runs all the same must not be called absent."""
+    if not is_executed(RunLayout(run).lock):
+        return NobodyListensError(
+            f"{run}: nobody listens: no engine is running this run now (`boresight runs` tells its state, "
+            f"`boresight resume {run}` goes on with it)"
+        )
+    kind = NobodyListensError if word == STATUS else UnreachableError
+    return kind(
+        f"{run}: nobody listens on its socket ({NAME}), which is gone or not yet there, but the run is being "
+        f"executed; where it has just begun or is about to end, try again; else {_by_signal(run)}"
+    )
+
+
+def _by_signal(run: Path) -> str:
+    """Return how to stop a run's engine without its socket."""
+    holder = _holder(RunLayout(run).lock)
+    if holder is None:
+        return "end the process that executes the run with SIGTERM, which stops it cleanly"
+    return f"its engine is process {holder}, and SIGTERM stops it cleanly: `kill {holder}`"
+
+
+def _holder(lock: Path) -> int | None:
+    """Return the process that a lock file names, where that process has it open: ids are used again."""
+    try:
+        pid = json.loads(read_regular(lock))["pid"]
+        names = list(Path(f"/proc/{pid}/fd").iterdir()) if type(pid) is int else []
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    for name in names:
+        with contextlib.suppress(OSError):  # closed meanwhile
+            if name.samefile(lock):
+                return int(pid)
+    return None
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pty
 import signal
@@ -15,12 +16,15 @@ from typing import ClassVar
 
 import pytest
 from textual.binding import Binding, BindingType
+from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.widgets import Input
 from textual.widgets._footer import FooterKey
 
 import tui.app
 from core import api
 from core.errors import InputError
+from core.run import control
 from core.run.lock import is_executed
 from tests.support.campaigns import Scene, make_scene
 from tests.support.finished import Finished, finished_run
@@ -30,7 +34,7 @@ from tui import leaving, navigation
 from tui.app import BoresightApp, open_app
 from tui.navigation import MAIN_SCREENS, Show, ShowAttempts, ShowFile, ShowManifest, ShowQueries, ShowResults
 from tui.screens.campaigns import CampaignsScreen
-from tui.screens.dialogs import Choice, ChoiceDialog, HelpDialog, TextDialog
+from tui.screens.dialogs import Choice, ChoiceDialog, HelpDialog, InputDialog, TextDialog
 from tui.screens.monitor import MonitorScreen
 
 LEXICAL = '{id = "words", retriever = "embedded", engine = "lexical", model = "bm25", version = "1"}'
@@ -243,6 +247,71 @@ async def test_a_run_that_does_not_stop_is_told_and_can_be_forced(
                 await until(pilot, lambda: words == ["stop-now"])
                 engine.lock.release()
                 await until(pilot, lambda: app.return_value == 0)
+
+
+async def test_a_run_whose_socket_answers_rubbish_is_told_with_the_remedy_and_can_be_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaving, "STOP_SECONDS", 0.5)
+
+    async def rubbish(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(b"rubbish\n")
+        writer.close()
+
+    with playing(tmp_path) as engine:
+        app = BoresightApp(tmp_path)
+        app.started.add(engine.run)
+        server = await asyncio.start_unix_server(rubbish, engine.run / control.NAME)
+        async with server, app.run_test(size=(120, 40)) as pilot:
+            await pilot.press("q")
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            await pilot.press("down", "enter")
+            await until(pilot, lambda: "run has not ended" in shown(app))
+            told = " ".join(shown(app).split())
+            assert "answered 'rubbish'" in told and f"kill {os.getpid()}" in told
+            await pilot.press("down", "enter")
+            await until(pilot, lambda: app.return_value == 0)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_was_typed_to_be_opened_is_there_again_once_it_was_refused(
+    tmp_path: Path, size: tuple[int, int], asked: list[Show]
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for manifest in (tmp_path / "elsewhere.toml", folder / "near.toml", Path.home() / "mine.toml"):
+        manifest.write_text('name = "campaign"\n')
+    typed = {
+        f"{tmp_path}/elsewhere.toml": tmp_path / "elsewhere.toml",
+        "near.toml": folder / "near.toml",
+        "~/mine.toml": Path.home() / "mine.toml",
+    }
+    app = BoresightApp(folder)
+
+    def line() -> Input | None:
+        found = app.screen.query(Input) if isinstance(app.screen, InputDialog) else ()
+        return next((each for each in found if each.has_focus), None)
+
+    async def enter(pilot: Pilot[int], path: str) -> None:
+        await until(pilot, line)
+        app.screen.query_one(Input).value = path
+        await pilot.press("enter")
+
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.screen_stack)
+        for path, manifest in typed.items():
+            app.open_elsewhere()
+            for refused in (path[:-5], "~nobody/there.toml"):
+                await enter(pilot, refused)
+                await until(pilot, lambda: isinstance(app.screen, TextDialog))
+                assert "no such file" in " ".join(shown(app).split())
+                await pilot.press("escape")
+                await until(pilot, lambda refused=refused: (at := line()) and at.value == refused)  # type: ignore[misc]
+            await enter(pilot, path)
+            await until(pilot, lambda manifest=manifest: asked[-1:] == [ShowManifest(manifest)])  # type: ignore[misc]
+            await pilot.press("1")
+            await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
 
 
 async def test_a_run_started_here_goes_on_in_a_process_of_its_own(scene: Scene) -> None:

@@ -19,14 +19,19 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Label, OptionList
 
 from core import api
+from core.browse.attempt_detail import read_attempt
 from core.browse.branches import Branch
 from core.run.evidence import Validation, begin_attempt
 from core.run.layout import Operation, RunLayout
 from core.run.lock import RunLock, is_held
+from core.run.record import read_run
 from tests.support.campaigns import campaign, fake, make_scene, run_new
-from tests.support.screens import SIZES, shown, until
+from tests.support.finished import finished_run
+from tests.support.screens import SIZES, shown, until, unwrapped
 from tests.unit.browse.runs import EMPTY_RANKING, add_attempt, narrate, primaries, varied_run
 from tui.app import BoresightApp
+from tui.attempts import reading
+from tui.attempts.reading import Compared, compared
 from tui.attempts.text import branch_content
 from tui.navigation import FixAndContinue, RetryRun, ShowAttempts
 from tui.screens import live_index
@@ -235,6 +240,49 @@ async def test_changed_output_is_found_on_the_spot(run: Path, size: tuple[int, i
 
 
 @pytest.mark.parametrize("size", SIZES)
+async def test_what_was_found_of_a_large_output_stays_once_the_index_knows_of_it(
+    run: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHECKED_AT_ONCE", 0)
+    operation = primaries(run, "a")[0]
+    shown_run = Shown(run, operation)
+    async with shown_run.app.run_test(size=size) as pilot:
+        await shown_run.ready(pilot)
+        await until(pilot, lambda: "not compared yet: press v" in shown_run.panel())
+        (RunLayout(run).attempt(operation, 1) / "stdout").write_bytes(b"other")
+        await pilot.press("v")
+        await until(pilot, lambda: "≠ 1 changed" in shown_run.head())
+        await until(pilot, lambda: shown_run.screen._seen and shown_run.screen._seen.status == "changed")
+        await until(pilot, lambda: not [each for each in shown_run.app.workers if each.group == "read"])
+        assert "✖ stdout changed since it was recorded" in shown_run.panel()
+        assert "command.json     ✔ matches" in shown_run.panel()
+        assert "not compared yet" not in shown_run.panel()
+
+
+@pytest.mark.parametrize("what", ["size", "time", "record"])
+def test_what_was_found_of_a_large_file_holds_for_the_file_as_it_was(
+    run: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(reading, "CHECKED_AT_ONCE", 0)
+    operation, found = primaries(run, "a")[0], Compared()
+    detail = read_attempt(read_run(run), operation, 1)
+    first = compared(detail, lambda: False, found, all_files=True)
+    assert first["stdout"] == "matches"
+    assert compared(detail, lambda: False, found, all_files=False)["stdout"] == "matches"
+    stdout = detail.file("stdout")
+    if what == "size":
+        stdout.path.write_bytes(b"other")
+    elif what == "time":
+        os.utime(stdout.path, (0, 0))
+    else:
+        files = tuple(file._replace(recorded_sha256="0" * 64) for file in detail.files)
+        detail = detail._replace(files=files)
+    assert "stdout" not in compared(detail, lambda: False, found, all_files=False)
+    assert compared(detail, lambda: True, found, all_files=True).get("stdout") is None
+    assert "stdout" in compared(detail, lambda: False, found, all_files=True)
+
+
+@pytest.mark.parametrize("size", SIZES)
 async def test_filter_sort_and_failures_alone_change_what_is_shown_and_exported(
     run: Path, size: tuple[int, int]
 ) -> None:
@@ -285,6 +333,21 @@ async def test_a_retry_says_how_many_and_asks_for_just_these(tmp_path: Path, siz
         await shown_run.go(pilot, "candidate", "")
         await pilot.press("c")
         await until(pilot, lambda: isinstance(shown_run.screen.wanted[-1], FixAndContinue))
+
+
+async def test_fixing_a_run_in_which_nothing_failed_says_so_and_writes_nothing(tmp_path: Path) -> None:
+    finished = finished_run(tmp_path)
+    app = BoresightApp(finished.folder)
+    async with app.run_test(size=(100, 30), notifications=True) as pilot:
+        await until(pilot, lambda: app.screen_stack)
+        app.screen.post_message(ShowAttempts(finished.run))
+        await until(pilot, lambda: isinstance(app.screen, AttemptsScreen) and "none of which" in shown(app))
+        before = sorted(finished.folder.iterdir())
+        await pilot.press("c")
+        await until(pilot, lambda: "nooperationhasfailed,sothereisnothingtofix" in unwrapped(app))
+        await until(pilot, lambda: not [each for each in app.workers if each.group in {"fix", "work"}])
+        assert isinstance(app.screen, AttemptsScreen) and sorted(finished.folder.iterdir()) == before
+        assert app.fixing == {}
 
 
 async def test_a_retry_runs_in_a_process_of_its_own_and_is_watched(

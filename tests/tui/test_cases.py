@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textual.content import Content
 
 from core.browse.filters import Disagreement, Filters, OutcomeFilter, Sort
 from core.browse.index import BANK_ORDER, open_index
@@ -12,12 +14,18 @@ from core.browse.rows import CaseRow, OutcomeStatus, Standing
 from core.detail.records import Excerpt, TargetSource
 from core.ranking import Target
 from tests.support.finished import finished_run
+from tests.support.screens import shown, until
+from tests.unit.browse.runs import varied_run
+from tui.app import BoresightApp
 from tui.cases.case_text import _around
 from tui.cases.filter_words import filter_parts, page_words, sort_words
 from tui.cases.names import SHORT, short_case, short_intent, short_names
 from tui.cases.standings import difference_words, standing_words
 from tui.cases.table_rows import table_form, table_row
 from tui.cases.walk import CaseWalk
+from tui.navigation import ShowQueries
+from tui.screens import case
+from tui.screens.case import CaseScreen
 
 NAMES = ("minilm", "l3", "hybrid", "bge")
 
@@ -143,6 +151,42 @@ def test_the_list_leaves_out_the_words_that_all_queries_of_a_rule_begin_with() -
     row = CaseRow(1, "c", "store", "task_lookup", "emb", told, "a.py:1", ())
     cells = [found.plain for found in table_row(row, table_form((), 80), Filters())]
     assert cells[-1] == "Sum the prices."
+
+
+@pytest.fixture
+def varied(tmp_path: Path) -> Path:
+    return varied_run(tmp_path)
+
+
+async def test_in_a_stack_the_chosen_answer_keeps_its_name_in_view_whatever_is_shown_of_the_others(
+    varied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = {"every": 40, "ten": 10, "context": 20}
+
+    def lengthy(kind: str) -> Callable[..., Content]:
+        return lambda answer, *, every: Content("\n".join(["line"] * lines["every" if every else kind]))
+
+    monkeypatch.setattr(case, "ranking_text", lengthy("ten"))
+    monkeypatch.setattr(case, "context_text", lengthy("context"))
+    app = BoresightApp(varied.parent)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.screen_stack)
+        app.screen.post_message(ShowQueries(varied))
+        await until(pilot, lambda: bool(app.screen.query("DataTable")) and "symbol" in shown(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, CaseScreen) and app.screen.view is not None)
+        body = app.screen.query_one("#case-body")
+
+        def at_the_top(length: int) -> bool:
+            (panel,) = app.screen.query(".answer.-chosen")
+            is_drawn = panel.region.height == length + panel.gutter.height
+            return is_drawn and panel.region.y == body.region.y and "▶ b" in shown(app)
+
+        await pilot.press("o")
+        await until(pilot, lambda: at_the_top(lines["ten"]))
+        for key, kind in (("m", "every"), ("m", "ten"), ("c", "context"), ("m", "every"), ("c", "every")):
+            await pilot.press(key)
+            await until(pilot, lambda kind=kind: at_the_top(lines[kind]))  # type: ignore[misc]
 
 
 def test_a_low_screen_shows_few_lines_of_a_target_with_its_own_among_them() -> None:

@@ -439,13 +439,37 @@ def test_a_failure_keeps_its_code_when_nobody_reads_stderr(tmp_path: Path) -> No
 
 
 def test_closed_streams_harm_nothing(finished: Finished) -> None:
-    for redirection in (">&-", "2>&-", ">&- 2>&-"):
+    for redirection in ("<&-", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
         command = f"{sys.executable} -m core.cli runs {finished.folder} {redirection}"
         done = subprocess.run(
             ["sh", "-c", command], capture_output=True, cwd=Path(__file__).parents[2], check=False
         )
         assert done.returncode == 0
         assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [("", Exit.DONE, "usage: boresight"), ("watch {run}", Exit.BAD_INPUT, "the app needs a terminal")],
+)
+def test_without_any_input_the_app_is_not_opened_as_without_a_terminal(
+    finished: Finished, words: str, code: Exit, said: str
+) -> None:
+    master, terminal = os.openpty()  # so that the closed input alone speaks against the app
+    command = f"{sys.executable} -m core.cli {words.format(run=finished.run)} <&-"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        stdout=terminal,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "TERM": "xterm"},
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    os.close(terminal)
+    with open(master, "rb", buffering=0) as shown:
+        text = shown.read(64 * 1024).decode()
+    assert done.returncode == code and said in text
+    assert "Traceback" not in text and "internal error" not in text
 
 
 def test_a_terminal_that_cannot_show_a_character_is_no_error(tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
 
-from core.browse.attempt_detail import AttemptDetail, Head, Verdict, check_file, read_head
+from core.browse.attempt_detail import AttemptDetail, AttemptFile, Head, Verdict, check_file, read_head
 from core.browse.branches import Branch, View, operation_branch
 from core.browse.index import RunIndex
 from core.browse.operation_queries import OperationFilters, OperationSort
@@ -38,6 +40,18 @@ EXPORTED = (
     "timed_out",
     "disturbed",
 )
+
+
+class Stamp(NamedTuple):
+    """What a file was compared with, and as what it lay there: where that differs, so may the verdict."""
+
+    recorded_sha256: str | None
+    bytes: int
+    mtime_ns: int
+
+
+Compared = dict[Path, tuple[Stamp, Verdict]]
+"""What was said of large files, which are not compared again for being looked at."""
 
 
 def head_of_run(index: RunIndex, view: View) -> str:
@@ -100,16 +114,42 @@ def heads_of(detail: AttemptDetail) -> dict[str, Head | str]:
 
 
 def compared(
-    detail: AttemptDetail, is_cancelled: Callable[[], bool], *, all_files: bool
+    detail: AttemptDetail, is_cancelled: Callable[[], bool], before: Compared, *, all_files: bool
 ) -> dict[str, Verdict]:
-    """Return what comparing files with their digests says, without large ones unless `all_files`."""
-    names = [file.name for file in detail.files if all_files or (file.bytes or 0) <= CHECKED_AT_ONCE]
-    verdicts: dict[str, Verdict] = {}
-    for name in names:
-        verdict = check_file(detail.file(name), is_cancelled)
+    """Return what comparing files with their digests says; of large ones, unless `all_files`, what it said.
+
+    What is found of large files is kept in `before`.
+    """
+    verdicts = {} if all_files else said_before(detail, before)
+    for file in detail.files:
+        is_large = (file.bytes or 0) > CHECKED_AT_ONCE
+        if is_large and not all_files:
+            continue
+        stamp = _stamp(file)
+        verdict = check_file(file, is_cancelled)
         if verdict is not None:
-            verdicts[name] = verdict
+            verdicts[file.name] = verdict
+            if is_large and stamp is not None:
+                before[file.path] = stamp, verdict
     return verdicts
+
+
+def said_before(detail: AttemptDetail, before: Compared) -> dict[str, Verdict]:
+    """Return what was said of large files that still lie there as they did."""
+    verdicts: dict[str, Verdict] = {}
+    for file in detail.files:
+        stamp, verdict = before.get(file.path, (None, None))
+        if verdict is not None and stamp == _stamp(file):
+            verdicts[file.name] = verdict
+    return verdicts
+
+
+def _stamp(file: AttemptFile) -> Stamp | None:
+    try:
+        found = file.path.stat()
+    except OSError:
+        return None
+    return Stamp(file.recorded_sha256, found.st_size, found.st_mtime_ns)
 
 
 def exported_rows(index: RunIndex, view: View) -> Iterator[tuple[str | None, tuple[object, ...]]]:

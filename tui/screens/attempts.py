@@ -27,12 +27,14 @@ from tui.attempts.actions import AttemptActions
 from tui.attempts.reading import (
     APART,
     EXPORTED,
+    Compared,
     asked_branches,
     compared,
     exported_rows,
     head_of_run,
     heads_of,
     query_of,
+    said_before,
 )
 from tui.attempts.text import Seen, attempt_content, branch_content
 from tui.text import safe
@@ -93,6 +95,7 @@ class AttemptsScreen(AttemptActions):
         self._candidate = candidate
         self._settling: Timer | None = None
         self._tops: tuple[Branch, ...] = ()
+        self._compared: Compared = {}
 
     def compose(self) -> ComposeResult:
         """Lay out the state, the tree, the text and the filter."""
@@ -226,11 +229,12 @@ class AttemptsScreen(AttemptActions):
         worker = get_current_worker()
         detail = read_attempt(index.record, row.operation, number)
         query, channel = query_of(index, row.operation)
-        seen = Seen(detail, row.attempts, query, channel, {}, heads_of(detail), row.status)
+        known = said_before(detail, self._compared)
+        seen = Seen(detail, row.attempts, query, channel, known, heads_of(detail), row.status)
         if worker.is_cancelled:
             return
         self.app.call_from_thread(self.show, seen)
-        verdicts = compared(detail, lambda: worker.is_cancelled, all_files=False)
+        verdicts = compared(detail, lambda: worker.is_cancelled, self._compared, all_files=False)
         if not worker.is_cancelled:
             self.app.call_from_thread(self.show, seen._replace(verdicts=verdicts))
 
@@ -251,7 +255,7 @@ class AttemptsScreen(AttemptActions):
     def verify(self, index: RunIndex, seen: Seen) -> None:
         """Compare all files; where any differs the index is to know of it."""
         worker = get_current_worker()
-        verdicts = compared(seen.detail, lambda: worker.is_cancelled, all_files=True)
+        verdicts = compared(seen.detail, lambda: worker.is_cancelled, self._compared, all_files=True)
         if worker.is_cancelled:
             return
         self.app.call_from_thread(self.show, seen._replace(verdicts=verdicts))

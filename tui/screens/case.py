@@ -225,14 +225,18 @@ class CaseScreen(BoresightScreen[None]):
     def action_context(self) -> None:
         """Show contexts instead of rankings, and back."""
         self._contexts = not self._contexts
-        self._draw_answers()
-        if not self._is_wide and self.query_one("#case-body").scroll_y > 0:
-            self.call_after_refresh(self._scroll_to_chosen)
+        self._draw_answers_anew()
 
     def action_more(self) -> None:
         """Show every result, and back."""
         self._every = not self._every
+        self._draw_answers_anew()
+
+    def _draw_answers_anew(self) -> None:
+        """Show answers of other lengths; in a stack the chosen one stays in view, below its name."""
         self._draw_answers()
+        if not self._is_wide and self.query_one("#case-body").scroll_y > 0:
+            self.call_after_refresh(self._scroll_to_chosen)
 
     def action_attempts(self) -> None:
         """Show the attempts of the chosen candidate's query."""

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from core import api
-from core.engine import machine
-from core.engine.detached import _handed_over, _taken
+from core.engine import detached, machine
+from core.engine.detached import _await_answer, _handed_over, _taken
+from core.errors import BoresightError
 from core.run.layout import Operation
 from tests.support.campaigns import Scene, campaign, make_scene
 from tests.support.hosts import end_hosts, hosts_of
@@ -60,3 +63,24 @@ def test_a_host_inherits_the_mark_of_its_starter_and_is_found_by_it(
 def test_without_a_choice_nothing_is_handed_over() -> None:
     with _handed_over(None) as stream:
         assert stream == subprocess.DEVNULL
+
+
+@pytest.mark.parametrize(
+    ("heeds", "ended_by"),
+    [("SIG_DFL", signal.SIGTERM), ("SIG_IGN", signal.SIGKILL)],
+    ids=["heeds", "ignores"],
+)
+def test_a_process_that_never_answers_is_ended_before_its_run_is_said_not_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heeds: str, ended_by: signal.Signals
+) -> None:
+    monkeypatch.setattr(detached, "START_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(detached, "END_TIMEOUT_S", 10.0 if heeds == "SIG_DFL" else 0.2)
+    code = (
+        f"import signal, sys; signal.signal(signal.SIGTERM, signal.{heeds}); "
+        "sys.stdout.write('.'); sys.stdout.flush(); signal.pause()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.read(1) == b"."
+        with pytest.raises(BoresightError, match=r"did not answer within 0\.2 s and was ended"):
+            _await_answer(tmp_path, process)
+        assert process.poll() == -ended_by
