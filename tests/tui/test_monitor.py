@@ -508,7 +508,8 @@ def toasts(app: BoresightApp) -> str:
 
 
 def row_of(app: BoresightApp, cell: str) -> str:
-    return next(line for line in shown(app).splitlines() if line.lstrip().startswith(cell))
+    """Return a cell's row, empty as long as it is not there."""
+    return next((line for line in shown(app).splitlines() if line.lstrip().startswith(cell)), "")
 
 
 async def test_cells_have_bars_and_samples_on_a_small_screen_too(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from tui import following, wallclock
 from tui.app import BoresightApp
 from tui.navigation import ShowAttempts, ShowFile, ShowManifest, ShowMonitor, ShowQueries, ShowResults
 from tui.themes import COLOUR_BLIND, DARK, LIGHT
+from tui.widgets.toml_area import TomlArea
 
 NAME = "retrieval"  # of the folder, which stands in the title
 Compare = Callable[..., bool]
@@ -116,7 +117,9 @@ async def manifest(scene: Scene, pilot: Pilot[Any]) -> None:
 async def manifest_as_text(scene: Scene, pilot: Pilot[Any]) -> None:
     await manifest(scene, pilot)
     await pilot.press("ctrl+t")
-    await until(pilot, lambda: "Which part of a file" in shown(scene.app))
+    area = scene.app.screen.query_one(TomlArea)
+    await until(pilot, lambda: area.has_focus and "Which part of a file" in shown(scene.app))
+    area.cursor_blink = False
 
 
 async def monitor(scene: Scene, pilot: Pilot[Any]) -> None:
