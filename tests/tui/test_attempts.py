@@ -390,7 +390,8 @@ async def test_the_head_keeps_up_with_a_run_that_goes_on_and_says_when_the_tree_
         assert NEWER not in shown_run.head()
         await asyncio.to_thread(add_attempt, run, operation, Validation("failed", "timeout"))
         narrate(run)
-        lock.release()  # it ends at once, so that no look falls between
+        await until(pilot, lambda: shown_run.screen._was_live)
+        lock.release()
         await until(pilot, lambda: failures_told(shown_run) == failed + 1)
         assert NEWER in shown_run.head() and "being written" not in shown_run.head()
         assert labels(shown_run) == tree

@@ -22,7 +22,7 @@ class LiveIndexScreen(RunScreen):
 
     _next_look = 0.0  # by the monotonic clock
     _is_looking = False
-    _was_live = True  # when it was last looked at, so that its end is seen too
+    _was_live = False  # when it was last looked at, so that its end is seen too
 
     def on_mount(self) -> None:
         """Look at a live run now and then."""
