@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +24,7 @@ from tui import navigation
 from tui.outward import OutwardApp
 from tui.screens.dialogs import Choice, ChoiceDialog, InputDialog, TextDialog
 from tui.text import near
+from tui.widgets.path_input import typed_path
 
 
 class WorkingApp(OutwardApp):
@@ -236,8 +236,7 @@ class WorkingApp(OutwardApp):
     def _open_typed(self, typed: str) -> None:
         """Open what was typed; where that is refused, the question comes back below the reason."""
         try:
-            # Path.expanduser raises where nobody has the name after ~; a file may.
-            self._open_path(self.folder / os.path.expanduser(typed))  # noqa: PTH111
+            self._open_path(typed_path(self.folder, typed))
         except (BoresightError, OSError) as error:
             self.call_from_thread(self.open_elsewhere, typed)
             self.call_from_thread(self.tell_error, "Not opened", error)

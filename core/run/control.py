@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BoresightError
-from core.regular import read_regular
 from core.run.layout import RunLayout
-from core.run.lock import is_executed
+from core.run.lock import holder_of, is_executed
 from core.text import printable
 
 ANSWER_TIMEOUT_S = 5.0
@@ -169,15 +168,17 @@ def _by_signal(run: Path) -> str:
 
 def _holder(lock: Path) -> int | None:
     """Return the process that a lock file names, where that process has it open: ids are used again."""
+    pid = holder_of(lock).get("pid")
+    if type(pid) is not int:
+        return None
     try:
-        pid = json.loads(read_regular(lock))["pid"]
-        names = list(Path(f"/proc/{pid}/fd").iterdir()) if type(pid) is int else []
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        names = list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
         return None
     for name in names:
         with contextlib.suppress(OSError):  # closed meanwhile
             if name.samefile(lock):
-                return int(pid)
+                return pid
     return None
 
 

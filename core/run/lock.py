@@ -7,6 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from core.errors import BusyError, InputError
 from core.regular import read_regular
@@ -99,11 +100,24 @@ def is_executed(path: Path) -> bool:
     """Tell whether the lock is held by a process that executes the run, not by one that only rescores it."""
     if not is_held(path):
         return False
+    told = holder_of(path)
+    return "purpose" not in told or bool(told["purpose"] == RUNNING)
+
+
+def holder_of(path: Path) -> dict[str, Any]:
+    """Return what a lock file tells of its holder, `pid` and `purpose`; nothing where it is unreadable."""
     try:
-        purpose = json.loads(read_regular(path))["purpose"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return True
-    return bool(purpose == RUNNING)
+        return _parsed(read_regular(path))
+    except (OSError, ValueError):
+        return {}
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def is_held(path: Path) -> bool:
@@ -131,7 +145,7 @@ def _unwritable(path: Path, error: OSError) -> InputError:
 
 def _busy(run: Path, holder: bytes) -> str:
     try:
-        who = f" (process {int(json.loads(holder)['pid'])})"
+        who = f" (process {int(_parsed(holder)['pid'])})"
     except (ValueError, KeyError, TypeError):
         who = ""
     return (

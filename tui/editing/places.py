@@ -22,6 +22,7 @@ from tui.editing import choices
 from tui.editing.choices import Look
 from tui.screens.base import BoresightScreen
 from tui.text import safe_lines
+from tui.widgets.path_input import typed_path
 
 DEBOUNCE_S = 0.4
 TOLD_EVERY = 50  # files
@@ -119,12 +120,7 @@ class PlacesScreen(BoresightScreen[ScreenResultType]):
     def path(self, selector: str) -> Path:
         """Return the path that is typed, as an absolute one."""
         text = self.query_one(selector, Input).value.strip()
-        if text in self._given:
-            return self._given[text]
-        try:
-            return self.folder / Path(text).expanduser()
-        except RuntimeError:  # `~nobody` has no home
-            return self.folder / text
+        return self._given.get(text) or typed_path(self.folder, text)
 
     def _take(self, look: Look) -> None:
         self.found = look

@@ -203,7 +203,7 @@ class CaseScreen(BoresightScreen[None]):
 
     def action_back(self) -> None:
         """Go back to the list."""
-        self.app.pop_screen()
+        self.go_back()
 
     def action_walk(self, step: int) -> None:
         """Go along the list."""

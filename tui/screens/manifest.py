@@ -352,7 +352,7 @@ class ManifestScreen(ChangingScreen):
         if self.query_one(FieldForm).has_focus_within:
             self.query_one(Outline).focus()
         elif not self.query_one(FilterBar).take_away():
-            self.leave(self.app.pop_screen)
+            self.leave(self.go_back)
 
     def action_duplicate(self) -> None:
         """Make a campaign of what a run was frozen with."""

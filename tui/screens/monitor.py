@@ -297,7 +297,7 @@ class MonitorScreen(BoresightScreen[None]):
     def action_back(self) -> None:
         """Take the filter away, or go back one level."""
         if not self.query_one(FilterBar).take_away():
-            self.app.pop_screen()
+            self.go_back()
 
     @on(FilterBar.Left)
     def back_to_cells(self) -> None:

@@ -14,6 +14,11 @@ from tui.widgets.plain_input import PlainInput
 LOOKED_AT = 2000  # names of a folder, at most
 
 
+def typed_path(base: Path, text: str) -> Path:
+    """Return the path that is typed, from a folder on; where nobody has the name after ~, a file may."""
+    return base / os.path.expanduser(text)  # noqa: PTH111 - Path's own raises there
+
+
 class PathSuggester(Suggester):
     """Completes the last part of a path to the first name that begins with it."""
 
