@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from rich.console import RenderableType
 from textual import on, work
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
@@ -52,6 +54,20 @@ class LeavingApp(WorkingApp):
         upper = guarded[-1]
         rest = [screen for screen in guarded if screen is not upper]
         upper.leave(lambda: self.ask_guards(rest, then))
+
+    def exit(
+        self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
+    ) -> None:
+        """Leave, once all that was asked for before is in view: Textual 8.2 otherwise ends with an error."""
+        leave = partial(super().exit, result, return_code, message)
+
+        def once_laid_out() -> None:
+            if self.screen_stack and not self.screen.is_mounted and self.screen.call_later(leave):
+                return
+            leave()
+
+        if not self.call_later(once_laid_out):
+            leave()
 
     async def action_quit(self) -> None:
         """Quit as `q` does."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.await_complete import AwaitComplete
+from textual.await_remove import AwaitRemove
 from textual.screen import Screen, ScreenResultType
 from textual.worker import Worker, WorkerState
 
@@ -23,6 +24,17 @@ class Once:
         if not cast("Screen[Any]", self).is_active:
             return AwaitComplete()
         gone: AwaitComplete = super().dismiss(result)  # type: ignore[misc]
+        return gone
+
+    def remove(self) -> AwaitRemove:
+        """Take it apart, but not before all of it is there, as Textual 8.2 then ends the app."""
+        if cast("Screen[Any]", self).is_mounted:
+            return self._take_apart()
+        cast("Screen[Any]", self).call_later(self._take_apart)  # handled after it was mounted
+        return AwaitRemove([])
+
+    def _take_apart(self) -> AwaitRemove:
+        gone: AwaitRemove = super().remove()  # type: ignore[misc]
         return gone
 
 
