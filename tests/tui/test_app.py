@@ -29,7 +29,7 @@ from core.run.lock import is_executed
 from tests.support.campaigns import Scene, make_scene
 from tests.support.finished import Finished, finished_run
 from tests.support.live import listening, playing
-from tests.support.screens import SIZES, shown, until
+from tests.support.screens import SIZES, shown, until, unwrapped
 from tui import leaving, navigation
 from tui.app import BoresightApp, open_app
 from tui.navigation import MAIN_SCREENS, Show, ShowAttempts, ShowFile, ShowManifest, ShowQueries, ShowResults
@@ -305,7 +305,7 @@ async def test_what_was_typed_to_be_opened_is_there_again_once_it_was_refused(
             for refused in (path[:-5], "~nobody/there.toml"):
                 await enter(pilot, refused)
                 await until(pilot, lambda: isinstance(app.screen, TextDialog))
-                assert "no such file" in " ".join(shown(app).split())
+                assert "nosuchfile" in unwrapped(app)
                 await pilot.press("escape")
                 await until(pilot, lambda refused=refused: (at := line()) and at.value == refused)  # type: ignore[misc]
             await enter(pilot, path)

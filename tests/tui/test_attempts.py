@@ -393,7 +393,8 @@ async def test_the_head_keeps_up_with_a_run_that_goes_on_and_says_when_the_tree_
         await until(pilot, lambda: shown_run.screen._was_live)
         lock.release()
         await until(pilot, lambda: failures_told(shown_run) == failed + 1)
-        assert NEWER in shown_run.head() and "being written" not in shown_run.head()
+        await until(pilot, lambda: "being written" not in shown_run.head())
+        assert NEWER in shown_run.head()
         assert labels(shown_run) == tree
         await pilot.press("f5")
         await until(pilot, lambda: labels(shown_run) != tree and "reading" not in labels(shown_run))

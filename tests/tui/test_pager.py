@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from core.browse.paging import Source
 from core.browse.searching import Needle, OnSearched
-from tests.support.screens import SIZES, shown, until
+from tests.support.screens import SIZES, shown, until, unwrapped
 from tui.app import BoresightApp
 from tui.screens.pager import PagerScreen, pretty_json
 from tui.widgets.pager import Pager
@@ -231,7 +231,7 @@ async def test_what_becomes_of_the_file_is_told(tmp_path: Path) -> None:
     async with gone.app.run_test(size=(80, 24)) as pilot:
         await until(pilot, lambda: gone.app.screen_stack)
         gone.app.push_screen(gone.screen)
-        await until(pilot, lambda: "no such file" in " ".join(shown(gone.app).split()))
+        await until(pilot, lambda: "nosuchfile" in unwrapped(gone.app))
 
 
 @pytest.mark.parametrize("size", SIZES)
