@@ -13,9 +13,11 @@ from core.commands.output import say
 from core.errors import Exit
 from core.progress import display_for
 from core.reports.wording import failed_words
-from core.run.control import NobodyListensError, ask
+from core.run.control import STATUS, NobodyListensError, ask
 from core.run.events import CampaignFinished, holder_text
 from core.run.follow import follow_run
+from core.run.layout import RunLayout
+from core.run.lock import is_executed
 from core.run.record import read_run
 from core.text import printable
 
@@ -31,7 +33,7 @@ _SAID = {
 def status(arguments: argparse.Namespace) -> int:
     """Tell what a run is doing; exit 1 where operations failed."""
     found = api.run_status(arguments.run)
-    engine = _engine(arguments.run)
+    engine, nobody = _engine(arguments.run)
     if arguments.json:
         value = {
             **found._asdict(),
@@ -41,16 +43,17 @@ def status(arguments: argparse.Namespace) -> int:
         }
         say(json.dumps(value, indent=1))
     else:
-        state = engine["state"] if engine else found.state
-        say(f"{printable(str(found.path))}: {state}")
+        state = engine.get("state", found.state) if engine else found.state
+        say(printable(f"{found.path}: {state}"))
         failed = failed_words(found.failed, found.unasked)
         say(f"{found.accepted} of {found.planned} operations accepted, {failed}")
         if engine:
-            say(f"hosted by process {engine['pid']}, {engine['reused']} verified results reused")
-            if engine["state"] == "waiting":
+            process, reused = engine.get("pid", "unknown"), engine.get("reused", "unknown")
+            say(printable(f"hosted by process {process}, {reused} verified results reused"))
+            if state == "waiting":
                 say(f"it waits for {found.waits_for or holder_text(None)}")
         else:
-            say("nobody listens: no engine is running this run now")
+            say(nobody)
         if found.updated_at:
             say(f"last event at {found.updated_at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC")
     return Exit.NEGATIVE if found.failed else Exit.DONE
@@ -96,8 +99,12 @@ def _say(run: Path, word: str) -> int:
     return Exit.DONE
 
 
-def _engine(run: Path) -> dict[str, object] | None:
+def _engine(run: Path) -> tuple[dict[str, object] | None, str]:
+    """Return what the run's engine says of itself, or why none says anything."""
+    root = read_run(run).layout.root
     try:
-        return ask(read_run(run).layout.root, "status")
-    except NobodyListensError:
-        return None
+        return ask(root, STATUS), ""
+    except NobodyListensError as error:
+        if is_executed(RunLayout(root).lock):
+            return None, printable(str(error))
+        return None, "nobody listens: no engine is running this run now"

@@ -9,14 +9,16 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from core.cli import main
 from core.errors import BoresightError
 from core.run.control import MESSAGE_BYTES, NAME, NobodyListensError, UnreachableError, ask
 from core.run.lock import RunLock
+from tests.support.finished import finished_run
 
 
 @contextlib.contextmanager
@@ -156,3 +158,26 @@ def test_a_run_that_is_only_rescored_has_no_engine(tmp_path: Path) -> None:
             ask(tmp_path, "pause")
     finally:
         lock.release()
+
+
+@pytest.mark.parametrize("answer", [{}, {"state": "a\x1b[31mb", "pid": [], "reused": None}], ids=str)
+def test_status_tells_whatever_an_engine_leaves_out_or_makes_up(
+    tmp_path: Path, answer: Mapping[str, object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = finished_run(tmp_path).run
+    line = json.dumps({"ok": True, **answer}).encode() + b"\n"
+    with answered_by(run, lambda connection: connection.sendall(line)):
+        main(["status", str(run)])
+    told = capsys.readouterr().out
+    assert "hosted by process" in told and "operations accepted" in told and "\x1b" not in told
+
+
+def test_status_of_an_engine_whose_socket_is_gone_says_how_to_stop_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = finished_run(tmp_path).run
+    with executed(run):
+        main(["status", str(run)])
+    assert f"`kill {os.getpid()}`" in capsys.readouterr().out
+    main(["status", str(run)])
+    assert "nobody listens: no engine is running this run now\n" in capsys.readouterr().out
