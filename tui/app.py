@@ -7,12 +7,13 @@ import gc
 import io
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Timer
 from typing import Any, ClassVar
 
 from textual import on, work
+from textual.actions import ActionParseResult
 from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -20,6 +21,7 @@ from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from core.errors import Exit
@@ -122,6 +124,24 @@ class BoresightApp(LeavingApp):
     def pop_screen(self) -> AwaitComplete:
         """Go back; home is never left, however often that is asked for."""
         return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action, once the screen in view is laid out; one for a screen that went does nothing.
+
+        Textual 8.2 lets a key that was pressed before a screen came act on that screen at once.
+        """
+        if isinstance(default_namespace, Screen | Widget):
+            nodes = default_namespace.ancestors_with_self
+            if not any(screen in nodes for screen in self.screen_stack):
+                return True
+        if self.screen_stack and not self.screen.is_mounted:
+            return self.screen.call_later(self.run_action, action, default_namespace, namespaces)
+        return await super().run_action(action, default_namespace, namespaces)
 
     def action_command_palette(self) -> None:
         """Open the command palette."""

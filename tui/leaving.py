@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from rich.console import RenderableType
-from textual import on, work
+from textual import events, on, work
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 from textual.worker import Worker, get_current_worker
@@ -68,6 +68,11 @@ class LeavingApp(WorkingApp):
 
         if not self.call_later(once_laid_out):
             leave()
+
+    async def on_event(self, event: events.Event) -> None:
+        """Handle an event; keys that come while the app ends, and screens are gone, are for nobody."""
+        if self.screen_stack or not isinstance(event, events.Key):
+            await super().on_event(event)
 
     async def action_quit(self) -> None:
         """Quit as `q` does."""

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -668,9 +669,8 @@ async def test_browsing_fills_in_the_folder(scene: Scene, size: tuple[int, int])
         assert "ready to run" in shown(app)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@sizes
-async def test_hostile_values_are_shown_and_never_act(scene: Scene, size: tuple[int, int], text: str) -> None:
+@pytest.mark.parametrize(("text", "size"), zip(HOSTILE, cycle(SIZES), strict=False))
+async def test_hostile_values_are_shown_and_never_act(scene: Scene, text: str, size: tuple[int, int]) -> None:
     from core.campaign.document import CampaignDocument
 
     document = CampaignDocument(TEXT)

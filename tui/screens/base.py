@@ -46,6 +46,11 @@ class BoresightScreen(Once, Screen[ScreenResultType]):
         """The app, by its own type."""
         return cast("BoresightApp", self.app)
 
+    @property
+    def is_away(self) -> bool:
+        """Whether it was taken away, and parts of it with it, though messages may still come to it."""
+        return self not in self.app.screen_stack
+
     def go_back(self) -> None:
         """Go back one level, once."""
         if self.is_active:

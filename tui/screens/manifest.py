@@ -31,6 +31,7 @@ from tui.widgets.field_form import FieldForm
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_footer import KeyFooter
 from tui.widgets.outline import Outline, section_of
+from tui.widgets.patient import PatientTabs
 from tui.widgets.problem_list import ProblemList
 from tui.widgets.title_bar import TitleBar
 from tui.widgets.toml_area import TomlArea
@@ -88,7 +89,7 @@ class ManifestScreen(ChangingScreen):
         yield TitleBar()
         yield Static("", id="manifest-head", markup=False)
         with Vertical(id="manifest-body"):
-            with TabbedContent(id="manifest-tabs"):
+            with PatientTabs(id="manifest-tabs"):
                 with TabPane("Form", id="form-tab"), Horizontal(id="manifest-form-pane"):
                     with Vertical(id="outline-side"):
                         yield FilterBar("filter the parts", widget_id="outline-filter")
@@ -103,7 +104,7 @@ class ManifestScreen(ChangingScreen):
 
     def on_mount(self) -> None:
         """Open the file, or ask for the choices of a new campaign."""
-        if self._is_away:
+        if self.is_away:
             return
         self.query_one(TomlArea).read_only = not self.editable
         self.query_one(Outline).focus()
@@ -113,11 +114,6 @@ class ManifestScreen(ChangingScreen):
             self.open(self._asked_path)
         if self.editable:
             self.set_interval(LOOK_S, self.look)
-
-    @property
-    def _is_away(self) -> bool:
-        """Whether this screen was taken away, and parts of it with it, or never laid out."""
-        return self not in self.app.screen_stack
 
     def _created(self, answer: Created | None) -> None:
         if answer is None:
@@ -328,7 +324,7 @@ class ManifestScreen(ChangingScreen):
 
     @on(TabbedContent.TabActivated)
     def _tab_activated(self, event: TabbedContent.TabActivated) -> None:
-        if self._is_away:
+        if self.is_away:
             return
         if event.pane.id == "toml-tab":
             self.query_one(TomlArea).focus()
