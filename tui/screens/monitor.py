@@ -91,7 +91,6 @@ class MonitorScreen(BoresightScreen[None]):
         self._follower = Follower(run)
         self._drawn = 0
         self._stopped_once = False
-        self._pausing = False  # asked for here, while the operation under way goes on
         self._state: State | None = None
         self._waits = False  # for another campaign
 
@@ -133,7 +132,6 @@ class MonitorScreen(BoresightScreen[None]):
         state = view.state(now)
         if self._state is not None and self._state != state and state not in {"stopping", "running"}:
             self._stopped_once = False
-        self._pausing = self._pausing and state in {"running", "stalled"}
         waits = view.waits_for is not None
         if (state, waits) != (self._state, self._waits):
             self._state, self._waits = state, waits
@@ -161,8 +159,6 @@ class MonitorScreen(BoresightScreen[None]):
             lines.append("t runs it beside that, and both are marked as disturbed; ctrl+c stops waiting.")
         elif state in {"complete", "failed"}:
             lines.append("It has ended: 4 Results, 5 Queries, 6 Attempts.")
-        elif self._pausing:
-            lines.append("It pauses after the operation under way; c goes on.")
         elif state == "stalled":
             lines.append(
                 "Its process holds the lock but says nothing: ctrl+c stops it, or look at the machine."
@@ -245,7 +241,6 @@ class MonitorScreen(BoresightScreen[None]):
         else:
             told, warning = said, False
             self._stopped_once = self._stopped_once or word == "stop"
-            self._pausing = word == "pause"
         self.app.call_from_thread(self.boresight.tell, told, warning=warning)
 
     def action_failures(self) -> None:
