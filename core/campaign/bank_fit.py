@@ -74,7 +74,8 @@ def bank_problems(
         if own is None:
             yield Misfit(
                 ("repositories", number, "label"),
-                "no case of the bank asks about it, so it will be left out",
+                "no case of the bank asks about it, so it will be left out; a bank built of all these "
+                "repositories (`boresight bank build`) asks about each",
                 severity="warning",
             )
         elif own and isinstance(pinned, str) and pinned != own:

@@ -7,6 +7,7 @@ import json
 import sys
 from datetime import UTC
 from pathlib import Path
+from typing import Any
 
 from core import api
 from core.commands.output import say
@@ -16,8 +17,6 @@ from core.reports.wording import failed_words
 from core.run.control import STATUS, NobodyListensError, ask
 from core.run.events import CampaignFinished, holder_text
 from core.run.follow import follow_run
-from core.run.layout import RunLayout
-from core.run.lock import is_executed
 from core.run.record import read_run
 from core.text import printable
 
@@ -33,13 +32,19 @@ _SAID = {
 def status(arguments: argparse.Namespace) -> int:
     """Tell what a run is doing; exit 1 where operations failed."""
     found = api.run_status(arguments.run)
-    engine, nobody = _engine(arguments.run)
+    engine: dict[str, Any] | None = None
+    nobody = ""
+    try:
+        engine = ask(read_run(arguments.run).layout.root, STATUS)
+    except NobodyListensError as error:
+        nobody = printable(str(error))
     if arguments.json:
         value = {
             **found._asdict(),
             "path": str(found.path),
             "updated_at": found.updated_at.isoformat() if found.updated_at else None,
             "engine": engine,
+            "engine_problem": nobody or None,
         }
         say(json.dumps(value, indent=1))
     else:
@@ -97,14 +102,3 @@ def _say(run: Path, word: str) -> int:
     ask(root, word)
     say(_SAID[word])
     return Exit.DONE
-
-
-def _engine(run: Path) -> tuple[dict[str, object] | None, str]:
-    """Return what the run's engine says of itself, or why none says anything."""
-    root = read_run(run).layout.root
-    try:
-        return ask(root, STATUS), ""
-    except NobodyListensError as error:
-        if is_executed(RunLayout(root).lock):
-            return None, printable(str(error))
-        return None, "nobody listens: no engine is running this run now"

@@ -15,7 +15,7 @@ from typing import Any
 
 from core.errors import BoresightError
 from core.run.layout import RunLayout
-from core.run.lock import holder_of, is_executed
+from core.run.lock import holder_of, is_executed, pid_of
 from core.text import printable
 
 ANSWER_TIMEOUT_S = 5.0
@@ -160,17 +160,15 @@ def _unanswered(run: Path, word: str) -> BoresightError:
 
 def _by_signal(run: Path) -> str:
     """Return how to stop a run's engine without its socket."""
-    holder = _holder(RunLayout(run).lock)
+    holder = _living_pid(RunLayout(run).lock)
     if holder is None:
         return "end the process that executes the run with SIGTERM, which stops it cleanly"
     return f"its engine is process {holder}, and SIGTERM stops it cleanly: `kill {holder}`"
 
 
-def _holder(lock: Path) -> int | None:
+def _living_pid(lock: Path) -> int | None:
     """Return the process that a lock file names, where that process has it open: ids are used again."""
-    pid = holder_of(lock).get("pid")
-    if type(pid) is not int:
-        return None
+    pid = pid_of(holder_of(lock))
     try:
         names = list(Path(f"/proc/{pid}/fd").iterdir())
     except OSError:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,12 @@ def holder_of(path: Path) -> dict[str, Any]:
         return {}
 
 
+def pid_of(told: Mapping[str, Any]) -> int | None:
+    """Return the process that a lock file tells of."""
+    pid = told.get("pid")
+    return pid if type(pid) is int else None
+
+
 def _parsed(raw: bytes) -> dict[str, Any]:
     try:
         told = json.loads(raw)
@@ -144,10 +151,8 @@ def _unwritable(path: Path, error: OSError) -> InputError:
 
 
 def _busy(run: Path, holder: bytes) -> str:
-    try:
-        who = f" (process {int(_parsed(holder)['pid'])})"
-    except (ValueError, KeyError, TypeError):
-        who = ""
+    pid = pid_of(_parsed(holder))
+    who = "" if pid is None else f" (process {pid})"
     return (
         f"{run}: another process{who} writes to this run. "
         "Wait until it ends, or stop it; reading, reports and `boresight runs` work meanwhile."

@@ -315,7 +315,7 @@ def test_a_broken_index_is_found(ran: Ran, tools: Path, tmp_path: Path) -> None:
         shutil.copytree(sound, copy.parent, symlinks=True)
 
 
-@pytest.mark.parametrize("case", ["no graph", "nodes gone", "no model"])
+@pytest.mark.parametrize("case", ["no graph", "nodes gone", "no model"])  # of each of its three parts
 def test_a_broken_index_is_made_anew_by_a_resume(ran: Ran, case: str) -> None:
     spoil, _, _ = BROKEN[case]
     spoil(state(ran.run))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
-from core.errors import BoresightError
+from core.errors import BoresightError, Exit
 from core.run.control import MESSAGE_BYTES, NAME, NobodyListensError, UnreachableError, ask
 from core.run.lock import RunLock
 from tests.support.finished import finished_run
@@ -167,7 +167,7 @@ def test_status_tells_whatever_an_engine_leaves_out_or_makes_up(
     run = finished_run(tmp_path).run
     line = json.dumps({"ok": True, **answer}).encode() + b"\n"
     with answered_by(run, lambda connection: connection.sendall(line)):
-        main(["status", str(run)])
+        assert main(["status", str(run)]) == Exit.DONE
     told = capsys.readouterr().out
     assert "hosted by process" in told and "operations accepted" in told and "\x1b" not in told
 
@@ -177,7 +177,10 @@ def test_status_of_an_engine_whose_socket_is_gone_says_how_to_stop_it(
 ) -> None:
     run = finished_run(tmp_path).run
     with executed(run):
-        main(["status", str(run)])
-    assert f"`kill {os.getpid()}`" in capsys.readouterr().out
-    main(["status", str(run)])
-    assert "nobody listens: no engine is running this run now\n" in capsys.readouterr().out
+        assert main(["status", str(run)]) == Exit.DONE
+        assert f"`kill {os.getpid()}`" in capsys.readouterr().out
+        assert main(["status", str(run), "--json"]) == Exit.DONE
+        told = json.loads(capsys.readouterr().out)
+        assert told["engine"] is None and f"`kill {os.getpid()}`" in told["engine_problem"]
+    assert main(["status", str(run)]) == Exit.DONE
+    assert "nobody listens: no engine is running this run now" in capsys.readouterr().out
