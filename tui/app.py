@@ -8,6 +8,7 @@ import io
 import signal
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from threading import Timer
 from typing import Any, ClassVar
@@ -32,6 +33,7 @@ from tui.keys import binding_ids
 from tui.leaving import LeavingApp
 from tui.lost_terminal import last_moment, watch_terminal
 from tui.palette import BoresightProvider
+from tui.screens.base import is_away
 from tui.screens.campaigns import CampaignsScreen
 from tui.screens.dialogs import HelpDialog
 from tui.screens.monitor import MonitorScreen
@@ -131,16 +133,16 @@ class BoresightApp(LeavingApp):
         default_namespace: DOMNode | None = None,
         namespaces: Mapping[str, DOMNode] | None = None,
     ) -> bool:
-        """Run an action, once the screen in view is laid out; one for a screen that went does nothing.
+        """Run an action once the screen in view is mounted; one for a screen that went does nothing.
 
-        Textual 8.2 lets a key that was pressed before a screen came act on that screen at once.
+        Textual 8.2 lets a key that was pressed before a screen came act on that screen at once. An action
+        that waits counts as handled, whatever comes of it.
         """
-        if isinstance(default_namespace, Screen | Widget):
-            nodes = default_namespace.ancestors_with_self
-            if not any(screen in nodes for screen in self.screen_stack):
-                return True
+        if isinstance(default_namespace, Widget) and is_away(default_namespace):
+            return True
         if self.screen_stack and not self.screen.is_mounted:
-            return self.screen.call_later(self.run_action, action, default_namespace, namespaces)
+            again = partial(self.run_action, action, default_namespace, namespaces)
+            return self.screen.call_later(self.call_later, again)  # in the app's own task again
         return await super().run_action(action, default_namespace, namespaces)
 
     def action_command_palette(self) -> None:

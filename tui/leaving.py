@@ -11,9 +11,11 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from rich.console import RenderableType
-from textual import events, on, work
+from textual import on, work
+from textual._context import active_message_pump
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
+from textual.widget import AwaitMount, Widget
 from textual.worker import Worker, get_current_worker
 
 from core import api
@@ -22,6 +24,7 @@ from core.regular import read_regular
 from core.run.layout import RunLayout
 from core.run.lock import is_executed
 from tui import navigation
+from tui.screens.base import is_away
 from tui.screens.dialogs import Choice, ChoiceDialog
 from tui.text import near
 from tui.working import WorkingApp
@@ -44,6 +47,7 @@ class LeavingApp(WorkingApp):
         self.fixing: dict[Path, Path] = {}  # by campaign file: the run that it was opened to fix
         self.asked: WeakKeyDictionary[Screen[Any], navigation.Show] = WeakKeyDictionary()
         self._leaving = False
+        self._is_ending = False
 
     def ask_guards(self, screens: Sequence[Screen[Any]], then: Callable[[], None]) -> None:
         """Let each screen that may hold changes ask what becomes of them, upper ones first; then go on."""
@@ -58,21 +62,36 @@ class LeavingApp(WorkingApp):
     def exit(
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
-        """Leave, once all that was asked for before is in view: Textual 8.2 otherwise ends with an error."""
+        """Leave, once the screen in view is mounted; no other comes any more.
+
+        Textual 8.2 mounts nothing for an app that is ending, so that a screen that comes then finds no parts.
+        """
+        self._is_ending = True
         leave = partial(super().exit, result, return_code, message)
 
-        def once_laid_out() -> None:
-            if self.screen_stack and not self.screen.is_mounted and self.screen.call_later(leave):
-                return
+        def once_mounted() -> None:
+            if not self.screen_stack or self.screen.is_mounted or not self.screen.call_later(once_mounted):
+                leave()
+
+        if not self.call_later(once_mounted):
             leave()
 
-        if not self.call_later(once_laid_out):
-            leave()
+    def _handle_exception(self, error: Exception) -> None:
+        """End with a defect; but not with what a part of a screen that went trips over.
 
-    async def on_event(self, event: events.Event) -> None:
-        """Handle an event; keys that come while the app ends, and screens are gone, are for nobody."""
-        if self.screen_stack or not isinstance(event, events.Key):
-            await super().on_event(event)
+        Textual 8.2 takes parts away from below, and hands messages that came before to those that are left.
+        """
+        pump = active_message_pump.get(None)
+        if isinstance(pump, Widget) and (self._is_ending or is_away(pump)):
+            self.log.error(f"{pump} is going: {error!r}")
+        else:
+            super()._handle_exception(error)
+
+    def push_screen(self, *arguments: Any, **named: Any) -> Any:  # as long as Textual's own overloads are
+        """Show a screen, unless the app is ending."""
+        if self._is_ending and self.screen_stack:
+            return AwaitMount(self.screen, [])
+        return super().push_screen(*arguments, **named)
 
     async def action_quit(self) -> None:
         """Quit as `q` does."""

@@ -51,5 +51,7 @@ async def test_screens_come_and_go_at_any_moment(made: Pictured, seed: int) -> N
             app.simulate_key("escape")
             app.simulate_key(chance.choice(KEYS))
         assert app.is_running
-        if seed % 2:  # else it is left in the midst of that
-            await pilot.pause(0.5)
+        app.exit(5)  # in the midst of that
+        app.post_message(chance.choice(_screens(made)))
+        await until(pilot, lambda: not app.is_running)
+    assert app.return_value == 5

@@ -739,19 +739,22 @@ async def test_a_screen_that_is_taken_away_while_it_is_laid_out_leaves_the_app_u
         assert app.is_running
 
 
-@pytest.mark.parametrize("steps", [-1, *range(9)])
-async def test_an_app_that_is_left_while_a_screen_is_laid_out_ends_without_a_defect(
-    scene: Scene, steps: int
+@pytest.mark.parametrize("path", [None, "campaign.toml"], ids=str)
+@pytest.mark.parametrize("steps", range(-1, 6))
+async def test_an_app_that_is_left_while_a_screen_comes_ends_without_a_defect(
+    scene: Scene, steps: int, path: str | None
 ) -> None:
     app = BoresightApp(scene.folder)
-    async with app.run_test() as pilot:
-        await until(pilot, lambda: app.screen_stack)
-        app.post_message(ShowManifest(scene.folder / "campaign.toml"))
+    shows = ShowManifest(None if path is None else scene.folder / path)
+    async with asyncio.timeout(30), app.run_test() as pilot:
+        await until(pilot, lambda: isinstance(app.screen, CampaignsScreen))
+        app.post_message(shows)
         while steps >= 0 and not isinstance(app.screen, ManifestScreen):
             await asyncio.sleep(0)
         for _ in range(steps):
             await asyncio.sleep(0)
         app.exit(5)
+        app.post_message(ShowManifest(scene.folder / "campaign.toml"))  # as a key pressed meanwhile would
         while app.is_running:
             await asyncio.sleep(0.01)
     assert app.return_value == 5

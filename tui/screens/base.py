@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from textual.await_complete import AwaitComplete
 from textual.await_remove import AwaitRemove
+from textual.dom import DOMNode
 from textual.screen import Screen, ScreenResultType
 from textual.worker import Worker, WorkerState
 
@@ -13,10 +14,17 @@ if TYPE_CHECKING:
     from tui.app import BoresightApp
 
 
-class Once:
-    """Makes a screen go once: keys that came together with the one that it went by do nothing more.
+def is_away(node: DOMNode) -> bool:
+    """Tell whether a node's screen was taken away, and parts of it with it, though messages still come."""
+    nodes = node.ancestors_with_self
+    return not any(screen in nodes for screen in node.app.screen_stack)
 
-    Textual 8.2 hands them to it all the same, answers again, and takes away whatever is in view by then.
+
+class Once:
+    """Makes a screen go once, and whole.
+
+    Keys that came together with the one that it went by do nothing more: Textual 8.2 hands them to it all the
+    same, answers again, and takes away whatever is in view by then.
     """
 
     def dismiss(self, result: Any = None) -> AwaitComplete:
@@ -48,8 +56,8 @@ class BoresightScreen(Once, Screen[ScreenResultType]):
 
     @property
     def is_away(self) -> bool:
-        """Whether it was taken away, and parts of it with it, though messages may still come to it."""
-        return self not in self.app.screen_stack
+        """Whether it was taken away, and parts of it with it, though messages still come to it."""
+        return is_away(self)
 
     def go_back(self) -> None:
         """Go back one level, once."""

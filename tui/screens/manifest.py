@@ -31,7 +31,6 @@ from tui.widgets.field_form import FieldForm
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_footer import KeyFooter
 from tui.widgets.outline import Outline, section_of
-from tui.widgets.patient import PatientTabs
 from tui.widgets.problem_list import ProblemList
 from tui.widgets.title_bar import TitleBar
 from tui.widgets.toml_area import TomlArea
@@ -89,7 +88,7 @@ class ManifestScreen(ChangingScreen):
         yield TitleBar()
         yield Static("", id="manifest-head", markup=False)
         with Vertical(id="manifest-body"):
-            with PatientTabs(id="manifest-tabs"):
+            with TabbedContent(id="manifest-tabs"):
                 with TabPane("Form", id="form-tab"), Horizontal(id="manifest-form-pane"):
                     with Vertical(id="outline-side"):
                         yield FilterBar("filter the parts", widget_id="outline-filter")

@@ -33,7 +33,6 @@ from tui.widgets.figure_table import FigureTable
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_footer import KeyFooter
 from tui.widgets.marks import bar
-from tui.widgets.patient import PatientTabs
 from tui.widgets.title_bar import TitleBar
 from tui.widgets.verdict_text import VerdictText
 
@@ -80,7 +79,7 @@ class ResultsScreen(BoresightScreen[None]):
         yield Static("", id="results-state", markup=False)
         with VerticalScroll(id="results-answer"):
             yield VerdictText()
-        with PatientTabs(id="results-tabs"):
+        with TabbedContent(id="results-tabs"):
             for sheet in self._sheets:
                 with TabPane(sheet.title, id=sheet.name):
                     yield FigurePane(sheet)
@@ -213,8 +212,6 @@ class ResultsScreen(BoresightScreen[None]):
     @on(TabbedContent.TabActivated)
     def draw_tab(self) -> None:
         """Bring a tab up to date as it is shown."""
-        if self.is_away:
-            return
         self.set_class(self.pane.sheet.plot is not None, "-plotting")
         self._cut_answer()
         self._draw()

@@ -37,8 +37,7 @@ class PathSuggester(Suggester):
             return None
         names = []
         try:
-            folder = self._base / Path(f"{head}{slash}" or ".").expanduser()
-            with os.scandir(folder) as entries:
+            with os.scandir(typed_path(self._base, f"{head}{slash}")) as entries:
                 for seen, entry in enumerate(entries):
                     if seen >= LOOKED_AT:
                         break
@@ -47,7 +46,7 @@ class PathSuggester(Suggester):
                         is_folder = entry.is_dir()
                         if is_folder or not self._folders_only:
                             names.append(entry.name + ("/" if is_folder else ""))
-        except (OSError, ValueError, RuntimeError):  # RuntimeError: `~nobody` has no home
+        except (OSError, ValueError):
             return None
         found = min(names, default=None)
         return f"{head}{slash}{found}" if found and found.rstrip("/") != start else None

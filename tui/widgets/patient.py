@@ -1,7 +1,7 @@
-"""Textual's widgets that bear keys before they are laid out, and being taken away at any moment.
+"""Textual's widgets that bear keys before they are laid out, and being taken away before they are mounted.
 
-Textual 8.2 ends the app where a page key comes to a list that has not been laid out, where a select is
-removed while it is mounting, and where tabs hear of the chosen one while they are taken apart.
+Textual 8.2 ends the app where a page key comes to a list that has not been laid out, and where a select is
+removed while it is mounting.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from textual import events, on, work
 from textual.command import CommandPalette
 from textual.css.query import NoMatches
 from textual.geometry import Size
-from textual.widgets import Button, Input, OptionList, Select, TabbedContent, Tabs
+from textual.widgets import Button, Input, OptionList, Select
 
 from tui.screens.base import Once
 
@@ -53,15 +53,6 @@ class PatientSelect(Select[_Value]):
         event.prevent_default()  # as Textual would call its own handler again
         with suppress(NoMatches):  # its parts are there unless it is being removed
             super()._on_mount(event)
-
-
-class PatientTabs(TabbedContent):
-    """Tabs that may be removed at any time."""
-
-    def _on_tabs_tab_activated(self, event: Tabs.TabActivated) -> None:
-        event.prevent_default()  # as Textual would call its own handler again
-        if any(screen in self.ancestors for screen in self.app.screen_stack):
-            super()._on_tabs_tab_activated(event)
 
 
 class PatientPalette(Once, CommandPalette):
