@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,6 @@ from weakref import WeakKeyDictionary
 
 from rich.console import RenderableType
 from textual import on, work
-from textual._context import active_message_pump
 from textual.await_complete import AwaitComplete
 from textual.screen import Screen
 from textual.widget import AwaitMount, Widget
@@ -79,11 +79,12 @@ class LeavingApp(WorkingApp):
     def _handle_exception(self, error: Exception) -> None:
         """End with a defect; but not with what a part of a screen that went trips over.
 
-        Textual 8.2 takes parts away from below, and hands messages that came before to those that are left.
+        Textual 8.2 takes parts away from below, and lets those that are left handle what came before.
         """
-        pump = active_message_pump.get(None)
-        if isinstance(pump, Widget) and (self._is_ending or is_away(pump)):
-            self.log.error(f"{pump} is going: {error!r}")
+        raising = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
+        parts = [part for part in raising if isinstance(part, Widget)]
+        if parts and (self._is_ending or any(map(is_away, parts))):
+            self.log.error(f"{parts[-1]} is going: {error!r}")
         else:
             super()._handle_exception(error)
 

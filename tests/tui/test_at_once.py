@@ -13,7 +13,7 @@ from tui import navigation
 from tui.app import BoresightApp
 from tui.screens.campaigns import CampaignsScreen
 
-TRIES = 25
+TRIES = 15
 KEYS = "123456/?nfs]"
 
 
