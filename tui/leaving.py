@@ -81,8 +81,8 @@ class LeavingApp(WorkingApp):
 
         Textual 8.2 takes parts away from below, and lets those that are left handle what came before.
         """
-        raising = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)]
-        parts = [part for part in raising if isinstance(part, Widget)]
+        raising = (frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__))
+        parts = [part for part in raising if isinstance(part, Widget) and _was_there(part)]
         if parts and (self._is_ending or any(map(is_away, parts))):
             self.log.error(f"{parts[-1]} is going: {error!r}")
         else:
@@ -258,3 +258,11 @@ def _stopped(going: Sequence[Path], word: str) -> tuple[list[Path], str]:
     if left and not reasons:
         reasons = [f"Its process still holds it after {STOP_SECONDS:.0f} s."]
     return left, "\n".join(reasons)
+
+
+def _was_there(part: Widget) -> bool:
+    """Tell whether a widget, or what holds it, has ever begun; one that is being made has not."""
+    if not hasattr(part, "is_mounted"):  # it failed before Textual's own initialization
+        return False
+    nodes = (node for node in part.ancestors_with_self if isinstance(node, Widget))
+    return any(node.is_mounted or node.is_running for node in nodes)

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.pilot import Pilot
 from textual.screen import Screen
-from textual.widgets import Input
+from textual.widgets import Input, Static
 from textual.widgets._footer import FooterKey
 
 import tui.app
@@ -333,6 +334,44 @@ async def test_a_run_started_here_goes_on_in_a_process_of_its_own(scene: Scene) 
         await until(pilot, lambda: "✔ complete" in shown(app))
         assert app.started == {run}
     assert api.run_status(run).state == "complete"
+
+
+class Faulty(Static):
+    """A part that fails while it is made, before or after Textual made it."""
+
+    def __init__(self, at: str) -> None:
+        if at == "before":
+            raise KeyError(at)
+        super().__init__()
+        if at == "after":
+            raise KeyError(at)
+
+
+class FaultyScreen(Screen[None]):
+    """A screen that fails while it is made, or one of whose parts does."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__()
+        self.at = at
+        if at == "itself":
+            raise KeyError(at)
+
+    def compose(self) -> ComposeResult:
+        yield Faulty(self.at)
+
+    def on_mount(self) -> None:
+        raise KeyError(self.at)
+
+
+@pytest.mark.parametrize("at", ["itself", "before", "after", "mount"])
+async def test_a_defect_of_a_screen_that_is_coming_ends_the_app_with_it(tmp_path: Path, at: str) -> None:
+    app = BoresightApp(tmp_path)
+    with pytest.raises(KeyError, match=at):
+        async with asyncio.timeout(30), app.run_test() as pilot:
+            await until(pilot, lambda: app.screen_stack)
+            app.call_later(lambda: app.push_screen(FaultyScreen(at)))
+            while app.is_running:
+                await asyncio.sleep(0.02)
 
 
 async def test_a_defect_in_a_thread_is_shown_and_the_app_stays_up(

@@ -23,9 +23,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Pictured:
 
 
 def _screens(made: Pictured) -> list[navigation.Show | navigation.ShowFile | navigation.ShowGates]:
-    run = made.folder / "runs" / "search-2024" / "001"
+    run = made.failed
     return [
-        navigation.ShowManifest(made.folder / "campaigns" / "search-2024" / "campaign.toml"),
+        navigation.ShowManifest(made.campaign),
         navigation.ShowMonitor(run),
         navigation.ShowResults(run),
         navigation.ShowQueries(run),

@@ -54,11 +54,6 @@ class BoresightScreen(Once, Screen[ScreenResultType]):
         """The app, by its own type."""
         return cast("BoresightApp", self.app)
 
-    @property
-    def is_away(self) -> bool:
-        """Whether it was taken away, and parts of it with it, though messages still come to it."""
-        return is_away(self)
-
     def go_back(self) -> None:
         """Go back one level, once."""
         if self.is_active:

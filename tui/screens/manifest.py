@@ -25,6 +25,7 @@ from tui.editing.changing import ChangingScreen
 from tui.editing.keeper import Keeper
 from tui.editing.repositories import RepositoryNotes
 from tui.editing.sections import section_for, value_at
+from tui.screens.base import is_away
 from tui.screens.new_campaign import Created, NewCampaignScreen
 from tui.text import safe
 from tui.widgets.field_form import FieldForm
@@ -103,7 +104,7 @@ class ManifestScreen(ChangingScreen):
 
     def on_mount(self) -> None:
         """Open the file, or ask for the choices of a new campaign."""
-        if self.is_away:
+        if is_away(self):
             return
         self.query_one(TomlArea).read_only = not self.editable
         self.query_one(Outline).focus()
@@ -323,7 +324,7 @@ class ManifestScreen(ChangingScreen):
 
     @on(TabbedContent.TabActivated)
     def _tab_activated(self, event: TabbedContent.TabActivated) -> None:
-        if self.is_away:
+        if is_away(self):
             return
         if event.pane.id == "toml-tab":
             self.query_one(TomlArea).focus()
